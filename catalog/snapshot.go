@@ -1,0 +1,62 @@
+package catalog
+
+import "context"
+
+// Querier runs one statement at home and returns all of its rows in text form, nil for NULL. It is for bounded catalog
+// reads only. Arguments are bound as $1…$n in text form with types inferred by home. Errors are *pgconn.PgError.
+type Querier interface {
+	Query(ctx context.Context, sql string, args ...string) ([][]*string, error)
+}
+
+// Snapshot is what one database holds that concerns Sluice, at one catalog version. It is never changed.
+type Snapshot struct {
+	Installed bool  // CREATE EXTENSION sluice was run here
+	Version   int64 // sluice.catalog_version
+	Servers   map[uint32]*Server
+	Relations map[uint32]*Relation // foreign tables on our servers, and views (of any depth) over them, by OID
+	names     map[string]struct{}
+}
+
+// Server is a foreign server of one of our wrappers.
+type Server struct {
+	OID     uint32
+	Name    string
+	Wrapper string // "sluice_duckdb"
+	Options map[string]string
+}
+
+// Relation is a foreign table of ours or a view over one.
+type Relation struct {
+	OID     uint32
+	Schema  string
+	Name    string
+	Kind    byte // relkind: 'f', 'v', or 'm'
+	Owner   uint32
+	Options map[string]string
+	Server  *Server // nil for views
+	Columns []Column
+
+	Definition string // of a view: pg_get_viewdef
+	Invoker    bool   // of a view: security_invoker
+}
+
+// Column is one live attribute of a Relation, in attnum order.
+type Column struct {
+	Num        int16
+	Name       string
+	Type       uint32
+	Typmod     int32
+	TypeName   string // format_type(atttypid, atttypmod)
+	NotNull    bool
+	Collation  uint32
+	BytewiseC  bool // the column's collation compares bytes (C, POSIX, or a default that does)
+	Default    string // pg_get_expr of the default, empty for none
+	Generated  bool
+	Options    map[string]string
+}
+
+// Mentions reports whether name is the bare name of a relation in the snapshot.
+func (s *Snapshot) Mentions(name string) bool {
+	_, ok := s.names[name]
+	return ok
+}

@@ -1,0 +1,105 @@
+package engines
+
+import "context"
+
+// Wrapper is the code behind one foreign-data wrapper.
+type Wrapper interface {
+	// Name is the wrapper's name in pg_foreign_data_wrapper, for instance "sluice_duckdb".
+	Name() string
+	// Options lists the options that objects of a kind may carry.
+	Options(kind ObjectKind) []Option
+	// Check looks at all options of one object together, after each was looked at alone; nil when they fit.
+	Check(kind ObjectKind, options map[string]string) error
+	// Open makes an Engine for one server. It may connect lazily. Errors name the server.
+	Open(ctx context.Context, s Server) (Engine, error)
+}
+
+// ObjectKind says which SQL/MED object an option belongs to.
+type ObjectKind int
+
+// The kinds of object that carry options.
+const (
+	ServerObject ObjectKind = iota
+	MappingObject
+	TableObject
+	ColumnObject
+)
+
+// Option is one option of a server, user mapping, foreign table or column.
+type Option struct {
+	Name     string
+	Required bool
+	Default  string
+	Doc      string                  // one line, without a full stop
+	Check    func(value string) error // nil: any text; an error's text says what is allowed
+}
+
+// Server is what CREATE SERVER and the user mapping in force say, secrets resolved.
+type Server struct {
+	OID     uint32
+	Name    string
+	Options map[string]string
+	Mapping map[string]string
+}
+
+// Engine is one open server, shared by all sessions of the proxy. All methods may be called concurrently.
+type Engine interface {
+	// Open starts q and returns its rows as a lazy Stream.
+	Open(ctx context.Context, q Query) (Stream, error)
+	// Begin starts a write transaction; 0A000 where the server does not take writes.
+	Begin(ctx context.Context) (Tx, error)
+	// Introspect lists the tables of one remote schema for IMPORT FOREIGN SCHEMA, sorted by name; HV00Q when there is
+	// no such schema. A table with a column whose type does not map is returned with that column's Type empty.
+	Introspect(ctx context.Context, schema string) ([]Table, error)
+	// Ping says whether the server answers.
+	Ping(ctx context.Context) error
+	// Close frees the engine when its last stream has ended.
+	Close() error
+}
+
+// Query is one statement in the engine's own dialect, with positional parameters.
+type Query struct {
+	SQL string
+	// Args holds the values of $1…$n in Postgres' text form under ISO dates and UTC; nil is NULL. The SQL casts them.
+	Args []*string
+}
+
+// Target is a remote table that is written to.
+type Target struct {
+	Relation string            // the foreign table's name at home, for messages
+	Options  map[string]string // the foreign table's options (schema_name, table_name, …)
+	Schema   string            // the foreign table's schema at home: remote default where no option names one
+}
+
+// Tx is one write transaction of an engine. Row streams are Frames in text format under ISO dates and UTC, or Columns.
+type Tx interface {
+	// Insert adds rows: field i of the stream goes into columns[i]. It returns the number of rows.
+	Insert(ctx context.Context, t Target, columns []string, rows Stream) (int64, error)
+	// Update sets columns of the rows named by the stream's first field (the value of RowID in a scan).
+	Update(ctx context.Context, t Target, columns []string, rows Stream) (int64, error)
+	// Delete removes the rows named by the stream's only field.
+	Delete(ctx context.Context, t Target, rows Stream) (int64, error)
+	// Truncate removes all rows.
+	Truncate(ctx context.Context, t Target) error
+	Commit(ctx context.Context) error
+	// Rollback is always legal; after Commit it does nothing.
+	Rollback() error
+}
+
+// Table is a remote table as Introspect found it.
+type Table struct {
+	Name    string
+	Comment string
+	Options map[string]string // for CREATE FOREIGN TABLE … OPTIONS
+	Columns []Column
+}
+
+// Column is a column of a remote table.
+type Column struct {
+	Name       string
+	Type       string // as Postgres spells it, for instance "numeric(10,2)"; empty where there is no mapping
+	RemoteType string // as the engine spells it, for messages
+	NotNull    bool
+	Comment    string
+	Options    map[string]string // for the column's OPTIONS, nil for none
+}
