@@ -42,17 +42,17 @@ type Relation struct {
 
 // Column is one live attribute of a Relation, in attnum order.
 type Column struct {
-	Num        int16
-	Name       string
-	Type       uint32
-	Typmod     int32
-	TypeName   string // format_type(atttypid, atttypmod)
-	NotNull    bool
-	Collation  uint32
-	BytewiseC  bool // the column's collation compares bytes (C, POSIX, or a default that does)
-	Default    string // pg_get_expr of the default, empty for none
-	Generated  bool
-	Options    map[string]string
+	Num       int16
+	Name      string
+	Type      uint32
+	Typmod    int32
+	TypeName  string // format_type(atttypid, atttypmod)
+	NotNull   bool
+	Collation uint32
+	BytewiseC bool   // the column's collation compares bytes (C, POSIX, or a default that does)
+	Default   string // pg_get_expr of the default, empty for none
+	Generated bool
+	Options   map[string]string
 }
 
 // Mentions reports whether name is the bare name of a relation in the snapshot.

@@ -30,7 +30,7 @@ type Option struct {
 	Name     string
 	Required bool
 	Default  string
-	Doc      string                  // one line, without a full stop
+	Doc      string                   // one line, without a full stop
 	Check    func(value string) error // nil: any text; an error's text says what is allowed
 }
 

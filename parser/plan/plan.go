@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser"
+)
+
+// Route says who computes a statement.
+type Route string
+
+// The routes. Home means that nothing of ours is in the statement and it passes through as it is.
+const (
+	Home     Route = "home"
+	Remote   Route = "remote"
+	HomeJoin Route = "home_join"
+	Catalog  Route = "catalog"
+)
+
+// Reference is one mention of a relation in a statement, resolved by home. References are in the order of
+// parser.Statement.Relations.
+type Reference struct {
+	OID      uint32            // 0 where home knows no such relation
+	Relation *catalog.Relation // nil where the relation is home's own
+}
+
+// Request is what Build works from.
+type Request struct {
+	Statement  *parser.Statement
+	Snapshot   *catalog.Snapshot
+	References []Reference
+	Params     []uint32        // parameter type OIDs as home described them
+	Fields     []engines.Field // result columns as home described them; nil for none
+	Settings   Settings
+	Force      Route  // the value of sluice.route; empty for free choice
+	TempPrefix string // prefix for temporary tables of this statement, unique in the session: "sluice_7_"
+}
+
+// Settings are those of the session that decide whether an engine's values read as home's would.
+type Settings struct {
+	TimeZone         string
+	DateStyle        string
+	IntervalStyle    string
+	ExtraFloatDigits int
+}
+
+// Plan is how one statement runs. It is immutable and holds no connection.
+type Plan struct {
+	Route  Route
+	Reason string // why not a faster route: for EXPLAIN
+
+	// Remote: the whole statement in the server's dialect. Params lists which statement parameters ($n, from 1) are
+	// bound in which place.
+	Server    *catalog.Server
+	RemoteSQL string
+	Params    []int
+
+	// HomeJoin: inputs to ship, then HomeSQL to run over them with the statement's own parameters.
+	Inputs  []Input
+	HomeSQL string
+
+	Privileges []Privilege // on governed relations, checked before anything runs
+	Write      *Write      // a foreign table that the statement writes to, nil for none
+}
+
+// Input is one governed, filtered, projected scan of a foreign table that is shipped to home.
+type Input struct {
+	Relation  *catalog.Relation
+	Columns   []int  // indexes into Relation.Columns, in order; never empty
+	TempName  string // the table in pg_temp that HomeSQL names
+	RemoteSQL string // yields exactly Columns, cast to their Postgres types' counterparts
+	Params    []int
+	Filters   []string // what was pushed, as Postgres text, for EXPLAIN
+	RowID     bool     // RemoteSQL yields the row's identity as bigint in one more column, first, named sluice_rowid
+}
+
+// Privilege is one privilege that a role needs on a relation. Columns are attribute numbers; none means the whole
+// relation or, for SELECT, any column.
+type Privilege struct {
+	Relation *catalog.Relation
+	Role     uint32 // 0: the current role; else the owner of the view that the reference stands in
+	Name     string // SELECT, INSERT, UPDATE, DELETE, TRUNCATE
+}
+
+// WriteKind is what is done to the rows of a foreign table.
+type WriteKind int
+
+// The kinds of write.
+const (
+	Insert WriteKind = iota + 1
+	Update
+	Delete
+	Truncate
+	CopyFrom
+)
+
+// Write describes DML on a foreign table. Its rows are computed at home: Inputs are shipped, RowsSQL is run at home
+// and its rows go to the engine; then ReturningSQL, if any, answers the client.
+type Write struct {
+	Kind     WriteKind
+	Relation *catalog.Relation
+	Columns  []string // remote columns that the rows carry, behind the row identity for Update and Delete
+
+	// Setup are statements to run at home first, in order (they create temporary tables).
+	Setup []string
+	// RunSQL is run at home with the statement's own parameters after inputs are shipped: an INSERT into, UPDATE or
+	// DELETE of temporary tables. Empty for Truncate and CopyFrom.
+	RunSQL string
+	// RowsSQL is a SELECT over temporary tables that yields what the engine must get.
+	RowsSQL string
+	// ReturningSQL is a SELECT over temporary tables that yields the RETURNING list; empty for none.
+	ReturningSQL string
+}
