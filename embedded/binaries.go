@@ -40,6 +40,9 @@ func findBinaries(ctx context.Context, want string) (string, error) {
 		}
 		seen = append(seen, major)
 	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
 	dir, err := fetchBinaries(want)
 	if err != nil {
 		return "", noBinaries(want, seen, err)
