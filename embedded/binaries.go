@@ -101,8 +101,11 @@ func majorOf(ctx context.Context, dir string) (string, error) {
 	if len(words) < 3 {
 		return "", fmt.Errorf("cannot read the version in %q", out)
 	}
-	major, _, _ := strings.Cut(words[2], ".")
-	return strings.TrimRight(major, "abcdefghijklmnopqrstuvwxyz"), nil
+	version := words[2] // 15.18, or 18beta1
+	if end := strings.IndexFunc(version, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		version = version[:end]
+	}
+	return version, nil
 }
 
 // fetchBinaries has the embedded-postgres library fetch a server into this user's cache. The library fetches only as a
