@@ -1,0 +1,58 @@
+# Every target installs what it needs where it can (Debian, as root); .ci/need says plainly what to do where it can't.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO ?= go
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Flags of `sluice demo`, for instance DEMO_FLAGS=--once.
+DEMO_FLAGS ?=
+# Flags of `go test`, for instance TEST_FLAGS='-race -run Portal' and TEST_PACKAGES=./proxy/...
+TEST_FLAGS ?= -count=1 -timeout=30m
+TEST_PACKAGES ?= ./...
+# Flags of the benchmarks.
+BENCH_FLAGS ?=
+
+COMPILER := gcc:gcc g++:g++
+SERVER := initdb:postgresql psql:postgresql-client
+
+.PHONY: help
+help: ## Show this list
+	@echo "Usage: make TARGET"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/sluice
+	@.ci/need $(COMPILER)
+	$(GO) build -trimpath -o bin/sluice ./cmd/sluice
+
+.PHONY: demo
+demo: build ## Guided tour on real data, then serve until Ctrl-C (DEMO_FLAGS=--once: only the tour)
+	@.ci/need $(SERVER)
+	@bin/sluice demo $(DEMO_FLAGS)
+
+.PHONY: test
+test: ## Run all tests (TEST_FLAGS, TEST_PACKAGES)
+	@.ci/need $(COMPILER) $(SERVER)
+	$(GO) test $(TEST_FLAGS) $(TEST_PACKAGES)
+
+.PHONY: interop
+interop: build ## Run foreign clients against the proxy
+	@.ci/need $(SERVER)
+	@echo "psql and pgx run in 'make test'. Left out for now: psycopg, asyncpg, SQLAlchemy, Django, JDBC, node-postgres, sqlx, dbt."
+
+.PHONY: bench
+bench: build ## Measure against Postgres and PgBouncer, print one table (BENCH_FLAGS)
+	@.ci/need $(COMPILER) $(SERVER) pgbench:postgresql pgbouncer:pgbouncer
+	@if ls bench/*.go >/dev/null 2>&1; then $(GO) run ./bench $(BENCH_FLAGS); else echo "There is no benchmark yet."; fi
+
+.PHONY: lint
+lint: ## Check format, vet, staticcheck, imports and sizes
+	@.ci/need $(COMPILER)
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	  if [ -n "$$unformatted" ]; then echo "Not formatted (run gofmt -w on them):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test -count=1 ./internal/archtest
