@@ -1,0 +1,121 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Database is the name of the demo's database at home.
+const Database = "demo"
+
+// Config says where the demo runs.
+type Config struct {
+	HomeURL  string // home itself, as superuser, any database
+	ProxyURL string // the same through the proxy
+	Dir      string // for the files outside of home
+	Out      io.Writer
+}
+
+// plainTables hold the same rows as the foreign tables, to compare with.
+const plainTables = `
+CREATE TABLE public.airports (iata text PRIMARY KEY, name text NOT NULL, city text, state text, latitude double precision, longitude double precision);
+COMMENT ON TABLE public.airports IS 'airports in the United States';
+CREATE SCHEMA plain;
+CREATE TABLE plain.flights (departed timestamp NOT NULL, delay integer NOT NULL, distance integer, origin text, destination text);
+CREATE TABLE plain.weather (city text, day date, precipitation numeric(5,1), temp_max numeric(4,1), temp_min numeric(4,1), wind numeric(4,1), weather text)`
+
+// Prepare makes the demo's database afresh, loads it, and declares the foreign tables through the proxy.
+func Prepare(ctx context.Context, c Config) error {
+	f, err := makeFiles(ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	if err := within(ctx, c.HomeURL, func(conn *pgconn.PgConn) error { return makeDatabase(ctx, conn) }); err != nil {
+		return err
+	}
+	if err := within(ctx, inDatabase(c.HomeURL), func(conn *pgconn.PgConn) error { return loadHome(ctx, conn) }); err != nil {
+		return err
+	}
+	return within(ctx, inDatabase(c.ProxyURL), func(conn *pgconn.PgConn) error { return declare(ctx, conn, c.Out, f) })
+}
+
+// makeDatabase makes the demo's database, without what an earlier demo left there.
+func makeDatabase(ctx context.Context, conn *pgconn.PgConn) error {
+	return run(ctx, conn, "DROP DATABASE IF EXISTS "+Database+" WITH (FORCE)", "CREATE DATABASE "+Database)
+}
+
+// loadHome fills home's own table and the plain copies.
+func loadHome(ctx context.Context, conn *pgconn.PgConn) error {
+	if err := run(ctx, conn, plainTables); err != nil {
+		return err
+	}
+	for file, table := range map[string]string{"airports": "public.airports", "flights": "plain.flights", "weather": "plain.weather"} {
+		text, err := testdata.ReadFile("testdata/" + file + ".csv")
+		if err != nil {
+			return err
+		}
+		if _, err := conn.CopyFrom(ctx, bytes.NewReader(text), "COPY "+table+" FROM STDIN WITH (FORMAT csv, HEADER)"); err != nil {
+			return fmt.Errorf("loading %s: %w", table, err)
+		}
+	}
+	return run(ctx, conn, "ANALYZE")
+}
+
+// declare is what a DBA types once.
+func declare(ctx context.Context, conn *pgconn.PgConn, out io.Writer, f files) error {
+	statements := []string{
+		"CREATE EXTENSION sluice",
+		"CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database " + quote(f.database) + ")",
+		"CREATE SCHEMA lake",
+		"IMPORT FOREIGN SCHEMA main FROM SERVER lake INTO lake",
+		"CREATE SERVER files FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory " + quote(f.directory) + ")",
+		"CREATE SCHEMA files",
+		"IMPORT FOREIGN SCHEMA main FROM SERVER files INTO files",
+	}
+	title(out, "Once: say what stands where")
+	for _, statement := range statements {
+		if _, err := fmt.Fprintln(out, statement+";"); err != nil {
+			return err
+		}
+		if err := run(ctx, conn, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs statements whose rows nobody wants.
+func run(ctx context.Context, conn *pgconn.PgConn, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement).ReadAll(); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// within connects, and disconnects after f.
+func within(ctx context.Context, url string, f func(*pgconn.PgConn) error) (err error) {
+	conn, err := pgconn.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	return f(conn)
+}
+
+// inDatabase points a connection URL at the demo's database.
+func inDatabase(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	u.Path = "/" + Database
+	return u.String()
+}
