@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -84,13 +83,7 @@ func start(ctx context.Context, dir string, opts Options) (*Home, error) {
 }
 
 // URL returns the connection URL of a database for superuser postgres.
-func (h *Home) URL(database string) string {
-	u := url.URL{
-		Scheme: "postgres", User: url.User(superuser), Host: h.Addr(),
-		Path: "/" + database, RawQuery: "sslmode=disable",
-	}
-	return u.String()
-}
+func (h *Home) URL(database string) string { return urlOf(h.port, database) }
 
 // Addr returns host:port of the TCP listener.
 func (h *Home) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(h.port)) }

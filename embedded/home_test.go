@@ -111,6 +111,12 @@ func TestHome(t *testing.T) {
 	if got := ask(t, fmt.Sprintf("host=%s port=%s user=postgres database=postgres", h.SocketDir(), port), "SELECT '1'"); got != "1" {
 		t.Errorf("over the socket: %s", got)
 	}
+	if url, ok := embedded.RunningURL(dir, "postgres"); !ok || url != h.URL("postgres") {
+		t.Errorf("running at %s (%t), want %s", url, ok, h.URL("postgres"))
+	}
+	if url, ok := embedded.RunningURL(t.TempDir(), "postgres"); ok {
+		t.Errorf("an empty directory has a home running at %s", url)
+	}
 	log, err := os.ReadFile(filepath.Join(dir, "postgres.log"))
 	if err != nil || !strings.Contains(string(log), "ready to accept connections") {
 		t.Errorf("postgres.log says %q (%v)", log, err)
