@@ -12,6 +12,10 @@ type Querier interface {
 type Snapshot struct {
 	Installed bool  // CREATE EXTENSION sluice was run here
 	Version   int64 // sluice.catalog_version
+	// Uncommitted says that the reading transaction itself has changed the catalog: the snapshot is for its session
+	// alone, and only until the transaction ends.
+	Uncommitted bool
+
 	Servers   map[uint32]*Server
 	Relations map[uint32]*Relation // foreign tables on our servers, and views (of any depth) over them, by OID
 	names     map[string]struct{}

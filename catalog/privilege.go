@@ -1,0 +1,111 @@
+package catalog
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// WholeRow stands in Privilege.Columns for a reference to the row as a whole, which needs every column.
+const WholeRow int16 = 0
+
+// Privilege is one privilege that a statement needs on a relation.
+type Privilege struct {
+	OID  uint32
+	Role uint32 // 0: the current role
+	Name string // SELECT, INSERT, UPDATE, DELETE, TRUNCATE …
+	// Columns are the attributes needed, WholeRow among them for all; none is any one column (count(*)). Of no meaning
+	// for privileges that columns don't have.
+	Columns []int16
+	// Named says that the statement itself names the relation, so that USAGE on its schema is needed as well. What
+	// stands in a view needs none, as in Postgres.
+	Named bool
+}
+
+// privilegeSQL yields the first privilege that is missing: its object's kind and name. Qualified throughout: it decides
+// who may read, and runs under a search path that the client chooses.
+const privilegeSQL = `WITH need AS (
+ SELECT n.ord, n.oid::pg_catalog.oid AS oid, CASE WHEN n.role OPERATOR(pg_catalog.=) '0'
+  THEN pg_catalog.to_regrole(pg_catalog.quote_ident(current_user))::pg_catalog.oid ELSE n.role::pg_catalog.oid END AS role,
+  n.name, pg_catalog.string_to_array(n.columns, ',')::smallint[] AS columns, n.named::boolean AS named
+ FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]),
+  pg_catalog.unnest($3::pg_catalog.text[]), pg_catalog.unnest($4::pg_catalog.text[]),
+  pg_catalog.unnest($5::pg_catalog.text[])) WITH ORDINALITY AS n (oid, role, name, columns, named, ord)
+), found AS (
+ SELECT need.ord, s.nspname, c.relname, c.relkind, c.oid IS NULL AS gone,
+  need.named AND NOT pg_catalog.has_schema_privilege(need.role, c.relnamespace, 'USAGE') AS no_schema,
+  NOT (pg_catalog.has_table_privilege(need.role, c.oid, need.name) OR CASE
+   WHEN need.name OPERATOR(pg_catalog.<>) ALL ('{SELECT,INSERT,UPDATE,REFERENCES}'::pg_catalog.text[]) THEN false
+   WHEN pg_catalog.cardinality(need.columns) OPERATOR(pg_catalog.=) 0
+    THEN pg_catalog.has_any_column_privilege(need.role, c.oid, need.name)
+   ELSE (SELECT pg_catalog.bool_and(COALESCE(pg_catalog.has_column_privilege(need.role, c.oid, a.num, need.name), false))
+    FROM (
+     SELECT u.num FROM pg_catalog.unnest(need.columns) AS u (num) WHERE u.num OPERATOR(pg_catalog.<>) 0::smallint
+     UNION ALL
+     SELECT t.attnum FROM pg_catalog.pg_attribute t WHERE 0::smallint OPERATOR(pg_catalog.=) ANY (need.columns)
+      AND t.attrelid OPERATOR(pg_catalog.=) c.oid AND t.attnum OPERATOR(pg_catalog.>) 0::smallint AND NOT t.attisdropped
+    ) AS a) END) AS no_relation
+ FROM need LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) need.oid
+ LEFT JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) c.relnamespace
+)
+SELECT CASE WHEN gone THEN 'gone' WHEN no_schema THEN 'schema' ELSE relkind::pg_catalog.text END,
+ CASE WHEN no_schema THEN nspname ELSE relname END, ord
+FROM found WHERE gone OR no_schema OR no_relation ORDER BY ord LIMIT 1`
+
+// PrivilegeSQL returns the statement of CheckPrivileges and its arguments, for who pipelines it with other messages.
+func PrivilegeSQL(list []Privilege) (sql string, args []string) {
+	lists := make([][]string, 5)
+	for _, p := range list {
+		columns := make([]string, len(p.Columns))
+		for i, c := range p.Columns {
+			columns[i] = strconv.Itoa(int(c))
+		}
+		for i, s := range []string{
+			number(p.OID), number(p.Role), strings.ToUpper(p.Name), strings.Join(columns, ","), strconv.FormatBool(p.Named),
+		} {
+			lists[i] = append(lists[i], s)
+		}
+	}
+	for _, l := range lists {
+		args = append(args, textArray(l))
+	}
+	return privilegeSQL, args
+}
+
+// CheckPrivileges returns nil where all privileges in list are held, else 42501 for the first that is not, with the
+// message that Postgres would give. One round trip; none for an empty list.
+func CheckPrivileges(ctx context.Context, q Querier, list []Privilege) error {
+	if len(list) == 0 {
+		return nil
+	}
+	sql, args := PrivilegeSQL(list)
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	return ReadPrivileges(list, rows)
+}
+
+// ReadPrivileges reads the rows that the statement of PrivilegeSQL yields.
+func ReadPrivileges(list []Privilege, rows [][]*string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	kind, name := text(rows, 0, 0), text(rows, 0, 1)
+	if kind == "gone" {
+		oid := uint32(0)
+		if i, err := strconv.Atoi(text(rows, 0, 2)); err == nil && i >= 1 && i <= len(list) {
+			oid = list[i-1].OID
+		}
+		return pgerr.New(pgerr.UndefinedTable, "relation with OID %d does not exist", oid)
+	}
+	object, ok := map[string]string{
+		"schema": "schema", "f": "foreign table", "v": "view", "m": "materialized view", "S": "sequence",
+	}[kind]
+	if !ok {
+		object = "table"
+	}
+	return pgerr.New(pgerr.InsufficientPrivilege, "permission denied for %s %s", object, name)
+}

@@ -1,0 +1,161 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// Name is the name of a relation as a statement has it, decoded; Schema is empty where the statement names none.
+type Name struct{ Schema, Name string }
+
+// Resolved is what a Name means in a session. OID is 0 where home knows no such relation.
+type Resolved struct {
+	OID  uint32
+	Kind byte // relkind
+}
+
+// Facts are those of a session at one moment that decide how a statement is planned and run.
+type Facts struct {
+	Version     int64 // sluice.catalog_version: a snapshot of another version is stale
+	Uncommitted bool  // the version was set by this session's own open transaction
+	User        uint32
+	SearchPath  string // current_schemas(true) in text form, good for comparing
+
+	StatementTimeout, LockTimeout time.Duration // 0: none
+
+	ReadOnly         bool // transaction_read_only
+	ByteaOutput      string
+	ExtraFloatDigits int
+	TimeZone         string
+	DateStyle        string
+	IntervalStyle    string
+	Route            string // sluice.route, empty where it is not set
+}
+
+// resolveSQL yields one row for each name, in order, or one row without a name. All operators and types are qualified,
+// as it runs under the client's search path.
+const resolveSQL = `SELECT v.version, COALESCE(v.changed_by OPERATOR(pg_catalog.=) pg_catalog.pg_current_xact_id_if_assigned(), false),
+ pg_catalog.to_regrole(pg_catalog.quote_ident(current_user))::pg_catalog.oid, pg_catalog.current_schemas(true),
+ pg_catalog.current_setting('statement_timeout'), pg_catalog.current_setting('lock_timeout'),
+ pg_catalog.current_setting('transaction_read_only'), pg_catalog.current_setting('bytea_output'),
+ pg_catalog.current_setting('extra_float_digits'), pg_catalog.current_setting('TimeZone'),
+ pg_catalog.current_setting('DateStyle'), pg_catalog.current_setting('IntervalStyle'),
+ pg_catalog.current_setting('sluice.route', true), n.ord, c.oid, c.relkind
+FROM sluice.catalog_version v
+LEFT JOIN ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]))
+ WITH ORDINALITY AS n (schema, name, ord) ON true
+LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(CASE
+ WHEN n.schema OPERATOR(pg_catalog.=) '' THEN pg_catalog.quote_ident(n.name)
+ ELSE pg_catalog.concat(pg_catalog.quote_ident(n.schema), '.', pg_catalog.quote_ident(n.name)) END)::pg_catalog.oid
+ORDER BY n.ord`
+
+// ResolveSQL returns the statement of Resolve and its arguments, for who pipelines it with other messages. The text is
+// always the same one.
+func ResolveSQL(names []Name) (sql string, args []string) {
+	schemas, relations := make([]string, len(names)), make([]string, len(names))
+	for i, n := range names {
+		schemas[i], relations[i] = n.Schema, n.Name
+	}
+	return resolveSQL, []string{textArray(schemas), textArray(relations)}
+}
+
+// Resolve says what names mean in q's session, and the facts of that session, in one round trip. The extension must be
+// installed: NotInstalled recognises the error where it is not.
+func Resolve(ctx context.Context, q Querier, names []Name) ([]Resolved, *Facts, error) {
+	sql, args := ResolveSQL(names)
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ReadResolved(rows)
+}
+
+// ReadResolved reads the rows that the statement of ResolveSQL yields.
+func ReadResolved(rows [][]*string) ([]Resolved, *Facts, error) {
+	if len(rows) == 0 {
+		return nil, nil, pgerr.Hint(pgerr.New(pgerr.ObjectNotInPrerequisite, "table sluice.catalog_version is empty"),
+			"Run ALTER EXTENSION sluice UPDATE as a superuser.")
+	}
+	facts, err := readFacts(rows[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []Resolved
+	for i := range rows {
+		if text(rows, i, 13) == "" {
+			continue
+		}
+		var r Resolved
+		if oid := text(rows, i, 14); oid != "" {
+			n, err := strconv.ParseUint(oid, 10, 32)
+			if err != nil {
+				return nil, nil, err
+			}
+			r = Resolved{OID: uint32(n), Kind: text(rows, i, 15)[0]}
+		}
+		list = append(list, r)
+	}
+	return list, facts, nil
+}
+
+func readFacts(row []*string) (*Facts, error) {
+	at := func(i int) string { return text([][]*string{row}, 0, i) }
+	version, err := strconv.ParseInt(at(0), 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	user, err := strconv.ParseUint(at(2), 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	digits, err := strconv.Atoi(at(8))
+	if err != nil {
+		return nil, err
+	}
+	f := &Facts{
+		Version: version, Uncommitted: at(1) == "t", User: uint32(user), SearchPath: at(3),
+		ReadOnly: at(6) == "on", ByteaOutput: at(7), ExtraFloatDigits: digits,
+		TimeZone: at(9), DateStyle: at(10), IntervalStyle: at(11), Route: at(12),
+	}
+	if f.StatementTimeout, err = duration(at(4)); err != nil {
+		return nil, err
+	}
+	f.LockTimeout, err = duration(at(5))
+	return f, err
+}
+
+// duration reads a time setting as SHOW prints it ("0", "250ms", "5s", "1min", "2h", "1d").
+func duration(setting string) (time.Duration, error) {
+	digits := 0
+	for digits < len(setting) && setting[digits] >= '0' && setting[digits] <= '9' {
+		digits++
+	}
+	n, err := strconv.ParseInt(setting[:digits], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	units := map[string]time.Duration{
+		"": time.Millisecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second,
+		"min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+	}
+	unit, ok := units[setting[digits:]]
+	if !ok {
+		return 0, pgerr.New(pgerr.InternalError, "unknown unit of time in setting %q", setting)
+	}
+	return time.Duration(n) * unit, nil
+}
+
+// NotInstalled reports whether err came of schema sluice being gone from a database where it was.
+func NotInstalled(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) &&
+		(pe.Code == pgerr.UndefinedTable && pe.Message == `relation "sluice.catalog_version" does not exist` ||
+			pe.Code == "42883" && pe.Message == "function sluice.snapshot() does not exist" ||
+			pe.Code == "3F000" && pe.Message == `schema "sluice" does not exist`)
+}

@@ -1,0 +1,215 @@
+-- The catalog of Sluice in one database of home. Run in one transaction by CREATE EXTENSION sluice, as a superuser.
+CREATE SCHEMA IF NOT EXISTS sluice;
+COMMENT ON SCHEMA sluice IS 'Sluice: foreign tables through a proxy';
+GRANT USAGE ON SCHEMA sluice TO PUBLIC;
+
+-- Wrappers without handler and validator: home stores what is declared with them and can read none of it, so that the
+-- proxy is the only way to the rows.
+CREATE FOREIGN DATA WRAPPER sluice_postgres;
+CREATE FOREIGN DATA WRAPPER sluice_duckdb;
+CREATE FOREIGN DATA WRAPPER sluice_clickhouse;
+CREATE FOREIGN DATA WRAPPER sluice_bigquery;
+CREATE FOREIGN DATA WRAPPER sluice_snowflake;
+CREATE FOREIGN DATA WRAPPER sluice_databricks;
+CREATE FOREIGN DATA WRAPPER sluice_trino;
+CREATE FOREIGN DATA WRAPPER sluice_mssql;
+
+-- One row. The version is the time of the last change in microseconds, and rises always, so it is never used twice,
+-- not even after the extension was dropped and created again. changed_by tells the transaction that made the change
+-- that what it sees is not committed yet, and must not be shared with others.
+CREATE TABLE sluice.catalog_version (
+    only_row   boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (only_row),
+    version    bigint  NOT NULL DEFAULT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint,
+    changed_by xid8    NOT NULL DEFAULT pg_catalog.pg_current_xact_id()
+);
+INSERT INTO sluice.catalog_version DEFAULT VALUES;
+GRANT SELECT ON sluice.catalog_version TO PUBLIC;
+COMMENT ON TABLE sluice.catalog_version IS 'one row: the version of what the proxies hold of this catalog';
+
+-- Options of servers beyond those of CREATE SERVER. Never a secret: everybody may read it.
+CREATE TABLE sluice.server_option (
+    server name NOT NULL,
+    option text NOT NULL,
+    value  text NOT NULL,
+    PRIMARY KEY (server, option)
+);
+GRANT SELECT ON sluice.server_option TO PUBLIC;
+COMMENT ON TABLE sluice.server_option IS 'options of servers beyond those of CREATE SERVER; override these';
+
+-- Foreign tables of ours, and views and materialized views of any depth over them.
+CREATE VIEW sluice.relations AS
+WITH RECURSIVE tree (oid) AS (
+    SELECT ft.ftrelid
+    FROM pg_catalog.pg_foreign_table ft
+    JOIN pg_catalog.pg_foreign_server s ON s.oid = ft.ftserver
+    JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+    WHERE w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0
+    UNION
+    SELECT r.ev_class
+    FROM tree t
+    JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = t.oid
+        AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+    JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND r.ev_type = '1'
+    JOIN pg_catalog.pg_class c ON c.oid = r.ev_class AND c.relkind IN ('v', 'm')
+)
+SELECT t.oid, t.oid::pg_catalog.regclass AS relation FROM tree t;
+GRANT SELECT ON sluice.relations TO PUBLIC;
+COMMENT ON VIEW sluice.relations IS 'foreign tables of Sluice and the views over them';
+
+CREATE FUNCTION sluice.public_options(options text[]) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(jsonb_object_agg(option_name, CASE
+        WHEN option_name ~* 'passw|secret|token|private_?key|access_?key|api_?key|credential'
+             AND option_value !~ '^(env|file):' THEN '********'
+        ELSE option_value END), '{}')
+    FROM pg_options_to_table(options)
+$$;
+COMMENT ON FUNCTION sluice.public_options(text[]) IS 'options as an object, secrets in clear blotted out';
+
+CREATE VIEW sluice.servers AS
+SELECT s.srvname AS name, w.fdwname AS wrapper,
+       sluice.public_options(s.srvoptions) || coalesce(
+           (SELECT pg_catalog.jsonb_object_agg(o.option, o.value) FROM sluice.server_option o WHERE o.server = s.srvname),
+           '{}') AS options,
+       pg_catalog.pg_get_userbyid(s.srvowner) AS owner
+FROM pg_catalog.pg_foreign_server s
+JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+WHERE w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0;
+GRANT SELECT ON sluice.servers TO PUBLIC;
+COMMENT ON VIEW sluice.servers IS 'foreign servers of Sluice, without secrets';
+
+-- The verifier of a role that may log in through the proxy: for the proxy's own account only.
+CREATE FUNCTION sluice.get_auth(role_name text) RETURNS text
+LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT rolpassword FROM pg_authid
+    WHERE rolname = role_name AND rolcanlogin AND NOT rolsuper
+      AND (rolvaliduntil IS NULL OR rolvaliduntil > now())
+$$;
+REVOKE ALL ON FUNCTION sluice.get_auth(text) FROM PUBLIC;
+COMMENT ON FUNCTION sluice.get_auth(text) IS 'password verifier of a role; none for superusers, NOLOGIN and expired roles';
+
+-- Sets a new version and tells the proxies. The row lock is held to the end of the transaction, so that versions
+-- become visible in order; with "wait" off nothing happens where another transaction holds it.
+CREATE FUNCTION sluice.bump_catalog_version(wait boolean DEFAULT true) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT wait THEN
+        IF current_setting('transaction_isolation') <> 'read committed' THEN
+            RETURN; -- a row that changed meanwhile would be an error
+        END IF;
+        PERFORM FROM sluice.catalog_version FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+    END IF;
+    UPDATE sluice.catalog_version SET
+        version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+        changed_by = pg_current_xact_id();
+    NOTIFY sluice_catalog;
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.bump_catalog_version(boolean) FROM PUBLIC;
+COMMENT ON FUNCTION sluice.bump_catalog_version(boolean) IS 'makes every proxy read the catalog anew';
+
+CREATE FUNCTION sluice.on_option() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM sluice.bump_catalog_version();
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER sluice_option AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON sluice.server_option
+    FOR EACH STATEMENT EXECUTE FUNCTION sluice.on_option();
+
+-- Whether a change of an object changes what a proxy holds. Most DDL does not, and must not wait for the version's row.
+CREATE FUNCTION sluice.concerns(class oid, object oid, tag text) RETURNS boolean
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    CASE class
+    WHEN 'pg_foreign_data_wrapper'::regclass THEN
+        RETURN EXISTS (SELECT FROM pg_foreign_data_wrapper WHERE oid = object AND fdwname LIKE 'sluice\_%');
+    WHEN 'pg_foreign_server'::regclass THEN
+        RETURN EXISTS (SELECT FROM pg_foreign_server s JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+                       WHERE s.oid = object AND w.fdwname LIKE 'sluice\_%');
+    WHEN 'pg_user_mapping'::regclass THEN
+        RETURN EXISTS (SELECT FROM pg_user_mappings m JOIN pg_foreign_server s ON s.oid = m.srvid
+                       JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+                       WHERE m.umid = object AND w.fdwname LIKE 'sluice\_%');
+    WHEN 'pg_namespace'::regclass THEN
+        RETURN tag <> 'CREATE SCHEMA'; -- renamed: view definitions name it
+    WHEN 'pg_rewrite'::regclass THEN
+        RETURN EXISTS (SELECT FROM pg_rewrite r JOIN sluice.relations o ON o.oid = r.ev_class WHERE r.oid = object);
+    ELSE
+        NULL;
+    END CASE;
+    -- CREATE OR REPLACE VIEW may have taken a view out of the set: its row type is older than this transaction then.
+    IF class = 'pg_class'::regclass AND tag = 'CREATE VIEW'
+       AND EXISTS (SELECT FROM pg_type t WHERE t.typrelid = object AND age(t.xmin) > 0) THEN
+        RETURN true;
+    END IF;
+    -- One of ours, or something that the definition, a type or a default of one of ours names.
+    RETURN class = 'pg_class'::regclass AND EXISTS (SELECT FROM sluice.relations o WHERE o.oid = object)
+        OR EXISTS (
+            SELECT FROM pg_depend d
+            LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+            LEFT JOIN pg_attrdef a ON d.classid = 'pg_attrdef'::regclass AND a.oid = d.objid
+            JOIN sluice.relations o ON o.oid = CASE d.classid
+                WHEN 'pg_rewrite'::regclass THEN r.ev_class
+                WHEN 'pg_attrdef'::regclass THEN a.adrelid
+                WHEN 'pg_class'::regclass THEN d.objid END
+            WHERE d.refclassid = class AND d.refobjid = object);
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.concerns(oid, oid, text) FROM PUBLIC;
+
+CREATE FUNCTION sluice.on_ddl() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE sluice.concerns(c.classid, c.objid, c.command_tag)) THEN
+        PERFORM sluice.bump_catalog_version();
+    END IF;
+END
+$$;
+
+CREATE FUNCTION sluice.on_drop() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    kinds text[];
+BEGIN
+    SELECT array_agg(DISTINCT object_type) INTO kinds FROM pg_event_trigger_dropped_objects()
+    WHERE NOT is_temporary AND object_type IN ('foreign table', 'server', 'user mapping', 'foreign-data wrapper',
+        'foreign table column', 'default value', 'view', 'materialized view');
+    IF kinds IS NULL THEN
+        RETURN;
+    END IF;
+    IF kinds && '{server}' THEN
+        DELETE FROM sluice.server_option WHERE server IN (
+            SELECT object_name FROM pg_event_trigger_dropped_objects() WHERE object_type = 'server');
+    END IF;
+    IF kinds && '{foreign table,server,user mapping,foreign-data wrapper,foreign table column}' OR EXISTS (
+        SELECT FROM pg_event_trigger_dropped_objects() d
+        JOIN pg_namespace n ON n.nspname = d.address_names[1]
+        JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = d.address_names[2]
+        JOIN sluice.relations o ON o.oid = c.oid
+        WHERE d.object_type = 'default value')
+    THEN
+        PERFORM sluice.bump_catalog_version();
+    ELSIF kinds && '{view,materialized view}' THEN
+        -- Was it one of ours? Nobody knows any more. A proxy that still holds it is harmless, as no name leads to its
+        -- OID; so don't wait.
+        PERFORM sluice.bump_catalog_version(wait => false);
+    END IF;
+END
+$$;
+
+CREATE EVENT TRIGGER sluice_ddl ON ddl_command_end
+    WHEN TAG IN ('ALTER AGGREGATE', 'ALTER COLLATION', 'ALTER DOMAIN', 'ALTER EXTENSION', 'ALTER FOREIGN DATA WRAPPER',
+        'ALTER FOREIGN TABLE', 'ALTER FUNCTION', 'ALTER MATERIALIZED VIEW', 'ALTER OPERATOR', 'ALTER PROCEDURE',
+        'ALTER ROUTINE', 'ALTER RULE', 'ALTER SCHEMA', 'ALTER SERVER', 'ALTER TABLE', 'ALTER TYPE', 'ALTER USER MAPPING',
+        'ALTER VIEW', 'CREATE EXTENSION', 'CREATE FOREIGN DATA WRAPPER', 'CREATE FOREIGN TABLE',
+        'CREATE MATERIALIZED VIEW', 'CREATE RULE', 'CREATE SCHEMA', 'CREATE SERVER', 'CREATE USER MAPPING',
+        'CREATE VIEW', 'IMPORT FOREIGN SCHEMA')
+    EXECUTE FUNCTION sluice.on_ddl();
+CREATE EVENT TRIGGER sluice_drop ON sql_drop EXECUTE FUNCTION sluice.on_drop();
+ALTER EVENT TRIGGER sluice_ddl ENABLE ALWAYS;
+ALTER EVENT TRIGGER sluice_drop ENABLE ALWAYS;

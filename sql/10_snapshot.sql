@@ -1,0 +1,61 @@
+-- What catalog.Load reads: everything that a proxy holds of this database, in one document. The search path is fixed, so
+-- that view definitions, defaults and types come out with their schemas whatever the caller's path is.
+CREATE OR REPLACE FUNCTION sluice.snapshot() RETURNS json
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+    bytewise constant text[] := '{C,POSIX,C.UTF-8,C.UTF8,C.utf8,ucs_basic}';
+    -- Does the database's default collation compare bytes? Through jsonb, as columns differ between versions.
+    default_bytewise constant boolean := (
+        SELECT CASE coalesce(to_jsonb(d) ->> 'datlocprovider', 'c')
+            WHEN 'c' THEN d.datcollate = ANY (bytewise) WHEN 'b' THEN true ELSE false END
+        FROM pg_database d WHERE d.datname = current_database());
+BEGIN
+    RETURN (
+        WITH ours AS MATERIALIZED (
+            SELECT c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.reloptions
+            FROM sluice.relations o JOIN pg_class c ON c.oid = o.oid
+        ), columns AS (
+            SELECT a.attrelid, json_agg(json_build_object(
+                'num', a.attnum, 'name', a.attname, 'type', a.atttypid::bigint, 'typmod', a.atttypmod,
+                'typename', format_type(a.atttypid, a.atttypmod), 'notnull', a.attnotnull,
+                'collation', a.attcollation::bigint,
+                'bytewise', CASE
+                    WHEN l.collprovider = 'd' THEN default_bytewise
+                    WHEN l.collprovider = 'b' THEN true
+                    WHEN l.collprovider = 'c' THEN l.collcollate = ANY (bytewise)
+                    ELSE false END,
+                'default', CASE WHEN a.atthasdef THEN pg_get_expr(f.adbin, f.adrelid) END,
+                'generated', a.attgenerated <> '',
+                'options', a.attfdwoptions) ORDER BY a.attnum) AS list
+            FROM ours JOIN pg_attribute a ON a.attrelid = ours.oid AND a.attnum > 0 AND NOT a.attisdropped
+            LEFT JOIN pg_collation l ON l.oid = a.attcollation
+            LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+            GROUP BY a.attrelid
+        )
+        SELECT json_build_object(
+            'version', v.version,
+            'uncommitted', coalesce(v.changed_by = pg_current_xact_id_if_assigned(), false),
+            'servers', (
+                SELECT json_agg(json_build_object('oid', s.oid::bigint, 'name', s.srvname, 'wrapper', w.fdwname,
+                    'options', s.srvoptions, 'more', (
+                        SELECT array_agg(o.option || '=' || o.value) FROM sluice.server_option o
+                        WHERE o.server = s.srvname)))
+                FROM pg_foreign_server s JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+                WHERE w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0),
+            'relations', (
+                SELECT json_agg(json_build_object('oid', o.oid::bigint, 'schema', n.nspname, 'name', o.relname,
+                    'kind', o.relkind, 'owner', o.relowner::bigint,
+                    'server', ft.ftserver::bigint, 'options', ft.ftoptions,
+                    'definition', CASE WHEN o.relkind <> 'f' THEN pg_get_viewdef(o.oid) END,
+                    'invoker', coalesce((
+                        SELECT option_value::boolean FROM pg_options_to_table(o.reloptions)
+                        WHERE option_name = 'security_invoker'), false),
+                    'columns', columns.list))
+                FROM ours o JOIN pg_namespace n ON n.oid = o.relnamespace
+                LEFT JOIN pg_foreign_table ft ON ft.ftrelid = o.oid
+                LEFT JOIN columns ON columns.attrelid = o.oid))
+        FROM sluice.catalog_version v);
+END
+$$;
+COMMENT ON FUNCTION sluice.snapshot() IS 'what a proxy holds of this database';
