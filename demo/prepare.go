@@ -76,7 +76,7 @@ func declare(ctx context.Context, conn *pgconn.PgConn, out io.Writer, f files) e
 		"IMPORT FOREIGN SCHEMA main FROM SERVER lake INTO lake",
 		"CREATE SERVER files FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory " + quote(f.directory) + ")",
 		"CREATE SCHEMA files",
-		"IMPORT FOREIGN SCHEMA main FROM SERVER files INTO files",
+		"IMPORT FOREIGN SCHEMA files FROM SERVER files INTO files",
 	}
 	title(out, "Once: say what stands where")
 	for _, statement := range statements {
