@@ -1,0 +1,199 @@
+package startup_test
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"go.uber.org/goleak"
+
+	"github.com/sluicedb/sluice/embedded"
+)
+
+// home is a Postgres that asks for another proof on each database.
+var home *embedded.Home
+
+const hba = `
+local all         all                    trust
+host  all         postgres 127.0.0.1/32  trust
+host  trust       all      127.0.0.1/32  trust
+host  md5         all      127.0.0.1/32  md5
+host  clear       all      127.0.0.1/32  password
+hostssl   onlytls all      127.0.0.1/32  scram-sha-256
+host      onlytls all      127.0.0.1/32  reject
+hostnossl noplain all      127.0.0.1/32  reject
+host  all         all      127.0.0.1/32  scram-sha-256
+`
+
+const setup = `
+CREATE ROLE alice LOGIN PASSWORD 'wonderland';
+CREATE ROLE crowded LOGIN PASSWORD 'wonderland' CONNECTION LIMIT 0;
+CREATE ROLE locked LOGIN;
+SET password_encryption = md5;
+CREATE ROLE old LOGIN PASSWORD 'rabbit';
+`
+
+func TestMain(m *testing.M) {
+	stop, err := startHome()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	if status == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			status = 1
+		}
+	}
+	os.Exit(status)
+}
+
+func startHome() (stop func() error, err error) {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "sluice-startup-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return nil, err
+	}
+	settings := map[string]string{"ssl": "on", "fsync": "off"}
+	cert := certificate(x509.ECDSAWithSHA256)
+	for name, text := range map[string][]byte{"hba_file": []byte(hba), "ssl_cert_file": certPEM(cert), "ssl_key_file": keyPEM(cert)} {
+		settings[name] = filepath.Join(dir, name)
+		if err := writeFor("postgres", settings[name], text); err != nil {
+			return nil, err
+		}
+	}
+	home, err = embedded.Start(ctx, filepath.Join(dir, "home"), embedded.Options{Settings: settings})
+	if err != nil {
+		return nil, err
+	}
+	for _, sql := range []string{setup, "CREATE DATABASE trust", "CREATE DATABASE md5", "CREATE DATABASE clear",
+		"CREATE DATABASE onlytls", "CREATE DATABASE noplain", "CREATE DATABASE scram"} {
+		if _, err := asSuperuser(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		if err := home.Stop(); err != nil {
+			return err
+		}
+		return os.RemoveAll(dir)
+	}, nil
+}
+
+// writeFor writes a file that belongs to a user, where this process may give files away.
+func writeFor(name, path string, text []byte) error {
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return err
+	}
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		if u, err = user.Lookup("nobody"); err != nil {
+			return err
+		}
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return err
+	}
+	return os.Chown(path, uid, -1)
+}
+
+// asSuperuser runs SQL at home and returns the first column.
+func asSuperuser(ctx context.Context, sql string, args ...string) ([]string, error) {
+	c, err := pgconn.Connect(ctx, home.URL("postgres"))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close(ctx)
+	if len(args) == 0 {
+		_, err := c.Exec(ctx, sql).ReadAll()
+		return nil, err
+	}
+	values := [][]byte{}
+	for _, a := range args {
+		values = append(values, []byte(a))
+	}
+	res := c.ExecParams(ctx, sql, values, nil, nil, nil).Read()
+	var out []string
+	for _, row := range res.Rows {
+		out = append(out, string(row[0]))
+	}
+	return out, res.Err
+}
+
+// verifierOf is what sluice.get_auth will do: no superusers, and an empty verifier for roles that do not exist.
+func verifierOf(ctx context.Context, role string) (string, bool, error) {
+	rows, err := asSuperuser(ctx, `SELECT CASE WHEN rolsuper THEN 'no' ELSE coalesce(rolpassword, '') END FROM pg_authid WHERE rolname = $1`, role)
+	if err != nil || len(rows) == 0 {
+		return "", err == nil, err
+	}
+	return rows[0], rows[0] != "no", nil
+}
+
+// certificate makes a self-signed server certificate with a signature of the kind given.
+func certificate(algorithm x509.SignatureAlgorithm) tls.Certificate {
+	var key crypto.Signer
+	var err error
+	switch algorithm {
+	case x509.PureEd25519:
+		_, key, err = ed25519.GenerateKey(rand.Reader)
+	case x509.SHA512WithRSA:
+		key, err = rsa.GenerateKey(rand.Reader, 2048)
+	default:
+		key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	}
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, SignatureAlgorithm: algorithm,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true,
+		BasicConstraintsValid: true, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+func certPEM(c tls.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]})
+}
+
+func keyPEM(c tls.Certificate) []byte {
+	der, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
+	if err != nil {
+		panic(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
