@@ -1,0 +1,118 @@
+package oracle
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// patience is how long one statement may take.
+const patience = 30 * time.Second
+
+// protocol is a way to send a statement.
+type protocol struct {
+	name   string
+	simple bool
+	format int16
+}
+
+var protocols = []protocol{{"simple", true, 0}, {"extended text", false, 0}, {"extended binary", false, 1}}
+
+// answer is all of a reply that a client can see.
+type answer struct {
+	fields []string
+	rows   []string
+	tag    string
+	code   string // SQLSTATE; empty for success
+	detail string // the error's message, shown but not compared
+}
+
+// ask runs one statement. An error that is not Postgres' is one of the connection.
+func ask(ctx context.Context, conn *pgconn.PgConn, sql string, params []*string, p protocol) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var results []*pgconn.Result
+	var err error
+	if p.simple {
+		results, err = conn.Exec(ctx, sql).ReadAll()
+	} else {
+		values := make([][]byte, len(params))
+		for i, v := range params {
+			if v != nil {
+				values[i] = []byte(*v)
+			}
+		}
+		r := conn.ExecParams(ctx, sql, values, nil, nil, []int16{p.format}).Read()
+		results, err = []*pgconn.Result{r}, r.Err
+	}
+	var a answer
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return answer{code: pe.Code, detail: pe.Message}, nil
+	}
+	if err != nil {
+		return a, err
+	}
+	for _, r := range results {
+		a.add(r)
+	}
+	return a, nil
+}
+
+func (a *answer) add(r *pgconn.Result) {
+	for _, f := range r.FieldDescriptions {
+		a.fields = append(a.fields, fmt.Sprintf("%s:%d:%d:%d:%d", f.Name, f.DataTypeOID, f.DataTypeSize, f.TypeModifier, f.Format))
+	}
+	for _, row := range r.Rows {
+		a.rows = append(a.rows, showRow(row))
+	}
+	a.tag += r.CommandTag.String() + ";"
+}
+
+// showRow prints the values of a row so that any two different ones look different.
+func showRow(row [][]byte) string {
+	out := make([]string, len(row))
+	for i, v := range row {
+		switch {
+		case v == nil:
+			out[i] = "NULL"
+		case strings.ContainsFunc(string(v), func(r rune) bool { return r < ' ' || r == 0xFFFD }):
+			out[i] = "0x" + hex.EncodeToString(v)
+		default:
+			out[i] = fmt.Sprintf("%q", v)
+		}
+	}
+	return strings.Join(out, "|")
+}
+
+// difference says what in got is not as wanted; empty for nothing.
+func difference(want, got answer, ordered bool) string {
+	if want.code != got.code {
+		return fmt.Sprintf("SQLSTATE: want %q %s, got %q %s", want.code, want.detail, got.code, got.detail)
+	}
+	if !slices.Equal(want.fields, got.fields) {
+		return fmt.Sprintf("fields: want %v, got %v", want.fields, got.fields)
+	}
+	if want.tag != got.tag {
+		return fmt.Sprintf("tag: want %s, got %s", want.tag, got.tag)
+	}
+	a, b := want.rows, got.rows
+	if !ordered {
+		a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	}
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("row %d:\n  want %s\n  got  %s", i+1, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		return fmt.Sprintf("want %d rows, got %d", len(a), len(b))
+	}
+	return ""
+}

@@ -1,0 +1,127 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// notSupported is what a forced route answers that cannot take a statement.
+const notSupported = "0A000"
+
+// Side is a connection to the proxy with the schema whose tables it asks, and the route that it forces.
+type Side struct {
+	Name   string
+	Schema string
+	Route  string // for sluice.route; empty for the proxy's own choice
+	Quick  bool   // ask in the simple protocol only
+	conn   *pgconn.PgConn
+	taken  int // statements that the route took
+}
+
+// Oracle compares the answers of plain tables with those of foreign ones.
+type Oracle struct {
+	ctx   context.Context
+	plain *pgconn.PgConn
+	sides []*Side
+	asked int
+}
+
+// New connects to home, where schema plain lies, and to the proxy once for each side. Connections end with the test.
+func New(t *testing.T, home, proxy string, sides ...*Side) *Oracle {
+	o := &Oracle{ctx: t.Context(), sides: sides}
+	o.plain = connect(t, home)
+	for _, s := range sides {
+		s.conn = connect(t, proxy)
+		if s.Route == "" {
+			continue
+		}
+		if _, err := s.conn.Exec(o.ctx, "SET sluice.route = "+literal(s.Route)).ReadAll(); err != nil {
+			t.Fatalf("force route %s: %v", s.Route, err)
+		}
+	}
+	return o
+}
+
+func connect(t *testing.T, url string) *pgconn.PgConn {
+	conn, err := pgconn.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// Compare asks one statement everywhere, in every form of the protocol, and reports what differs.
+func (o *Oracle) Compare(t *testing.T, s Statement) {
+	t.Helper()
+	if s.Setting {
+		o.set(t, s.SQL)
+		return
+	}
+	o.asked++
+	taken := map[*Side]bool{}
+	for _, p := range protocols {
+		if p.simple && s.Params != nil {
+			continue
+		}
+		want, err := ask(o.ctx, o.plain, s.in("plain"), s.Params, p)
+		if err != nil {
+			t.Fatalf("%s: %s: Postgres itself: %v", s.Pos, s.SQL, err)
+		}
+		for _, side := range o.sides {
+			if side.Quick && !p.simple {
+				continue
+			}
+			if o.check(t, s, side, p, want) {
+				taken[side] = true
+			}
+		}
+	}
+	for side := range taken {
+		side.taken++
+	}
+}
+
+// check asks one side and reports whether its route took the statement.
+func (o *Oracle) check(t *testing.T, s Statement, side *Side, p protocol, want answer) bool {
+	t.Helper()
+	got, err := ask(o.ctx, side.conn, s.in(side.Schema), s.Params, p)
+	if err != nil {
+		t.Errorf("%s: %s\n%s, %s: %v", s.Pos, s.SQL, side.Name, p.name, err)
+		t.FailNow()
+	}
+	if side.Route != "" && got.code == notSupported && want.code != notSupported {
+		return false
+	}
+	if d := difference(want, got, s.Ordered); d != "" {
+		t.Errorf("%s: %s\n%s, %s: %s", s.Pos, s.SQL, side.Name, p.name, d)
+	}
+	return true
+}
+
+// set runs SET or RESET everywhere.
+func (o *Oracle) set(t *testing.T, sql string) {
+	t.Helper()
+	conns := []*pgconn.PgConn{o.plain}
+	for _, s := range o.sides {
+		conns = append(conns, s.conn)
+	}
+	for _, c := range conns {
+		if _, err := c.Exec(o.ctx, sql).ReadAll(); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+}
+
+// Report says how many statements were asked and how many each side's route took.
+func (o *Oracle) Report() string {
+	parts := []string{fmt.Sprintf("%d statements", o.asked)}
+	for _, s := range o.sides {
+		parts = append(parts, fmt.Sprintf("%s %d", s.Name, s.taken))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,184 @@
+package oracle
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	_ "github.com/duckdb/duckdb-go/v2" // the driver that writes fixtures
+	"github.com/jackc/pgx/v5"
+)
+
+// column of a home table.
+type column struct {
+	Name, Type string
+	NotNull    bool
+	form       form
+}
+
+// table is a home table, with what its foreign twin needs.
+type table struct {
+	Name    string
+	Columns []column
+}
+
+// Lake is a DuckDB file with copies of home tables.
+type Lake struct {
+	File   string
+	tables []table
+}
+
+// Copy writes the tables of a home schema into the DuckDB file, which it makes; all of them where names is empty. The
+// file is closed when Copy returns, so that the proxy can open it.
+func Copy(ctx context.Context, home *pgx.Conn, schema, file string, names ...string) (lake *Lake, err error) {
+	for _, set := range []string{"SET datestyle = 'ISO'", "SET timezone = 'UTC'", "SET extra_float_digits = 1"} {
+		if _, err := home.Exec(ctx, set); err != nil {
+			return nil, err
+		}
+	}
+	db, err := sql.Open("duckdb", file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, "SET timezone = 'UTC'"); err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1) // the setting is the connection's
+	lake = &Lake{File: file}
+	if len(names) == 0 {
+		if names, err = tableNames(ctx, home, schema); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		tb, err := describe(ctx, home, schema, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := tb.copy(ctx, home, schema, db); err != nil {
+			return nil, fmt.Errorf("table %s: %w", name, err)
+		}
+		lake.tables = append(lake.tables, tb)
+	}
+	return lake, nil
+}
+
+func tableNames(ctx context.Context, home *pgx.Conn, schema string) ([]string, error) {
+	rows, err := home.Query(ctx, "SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = 'r' ORDER BY 1",
+		schema)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+func describe(ctx context.Context, home *pgx.Conn, schema, name string) (table, error) {
+	rows, err := home.Query(ctx, `SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute
+		WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`, quote(schema)+"."+quote(name))
+	if err != nil {
+		return table{}, err
+	}
+	columns, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (column, error) {
+		var c column
+		if err := r.Scan(&c.Name, &c.Type, &c.NotNull); err != nil {
+			return c, err
+		}
+		var err error
+		c.form, err = formOf(c.Type)
+		return c, err
+	})
+	return table{name, columns}, err
+}
+
+// copy makes the table in DuckDB and fills it from home.
+func (tb table) copy(ctx context.Context, home *pgx.Conn, schema string, db *sql.DB) error {
+	var defs, reads, casts, ducks []string
+	for _, c := range tb.Columns {
+		def := quote(c.Name) + " " + c.form.duck
+		if c.NotNull {
+			def += " NOT NULL"
+		}
+		defs, ducks = append(defs, def), append(ducks, c.form.duck)
+		read := strings.ReplaceAll(c.form.read, "%s", "%[1]s")
+		reads = append(reads, fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN "+read+" END", quote(c.Name)))
+		casts = append(casts, c.form.cast)
+	}
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("CREATE TABLE %s (%s)", quote(tb.Name), strings.Join(defs, ", "))); err != nil {
+		return err
+	}
+	insert, err := db.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s)", quote(tb.Name), strings.Join(casts, ", ")))
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	rows, err := home.Query(ctx, fmt.Sprintf("SELECT %s FROM %s.%s", strings.Join(reads, ", "), quote(schema), quote(tb.Name)))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		args := make([]any, len(tb.Columns))
+		for i, raw := range rows.RawValues() {
+			if raw != nil {
+				args[i] = respell(ducks[i], string(raw))
+			}
+		}
+		if _, err := insert.ExecContext(ctx, args...); err != nil {
+			return fmt.Errorf("row %v: %w", args, err)
+		}
+	}
+	return rows.Err()
+}
+
+// Server returns the statement that declares the file as a foreign server.
+func (l *Lake) Server(name string, writable bool) string {
+	return fmt.Sprintf("CREATE SERVER %s FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database %s, read_only '%t')",
+		quote(name), literal(l.File), !writable)
+}
+
+// Tables returns the statements that declare foreign tables with the names and types of home's.
+func (l *Lake) Tables(server, schema string) []string {
+	var out []string
+	for _, tb := range l.tables {
+		out = append(out, tb.declare(server, schema, "table_name "+literal(tb.Name)))
+	}
+	return out
+}
+
+// Export writes each table as a Parquet file into dir and returns the statements that declare foreign tables over them
+// on a server of that directory.
+func (l *Lake) Export(ctx context.Context, dir, server, schema string) (statements []string, err error) {
+	db, err := sql.Open("duckdb", l.File)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, tb := range l.tables {
+		file := tb.Name + ".parquet"
+		if _, err := db.ExecContext(ctx, fmt.Sprintf("COPY %s TO %s (FORMAT parquet)", quote(tb.Name), literal(dir+"/"+file))); err != nil {
+			return nil, err
+		}
+		statements = append(statements, tb.declare(server, schema, "file "+literal(file)))
+	}
+	return statements, nil
+}
+
+func (tb table) declare(server, schema, options string) string {
+	var defs []string
+	for _, c := range tb.Columns {
+		def := quote(c.Name) + " " + c.Type
+		if c.NotNull {
+			def += " NOT NULL"
+		}
+		defs = append(defs, def)
+	}
+	return fmt.Sprintf("CREATE FOREIGN TABLE %s.%s (%s) SERVER %s OPTIONS (%s)", quote(schema), quote(tb.Name),
+		strings.Join(defs, ", "), quote(server), options)
+}
+
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
