@@ -162,7 +162,7 @@ func (r *Result) SendCancel(ctx context.Context) error {
 }
 
 func cancelOn(ctx context.Context, c net.Conn, pid uint32, key []byte) error {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	if err := newPeer(c).send(&pgproto3.CancelRequest{ProcessID: pid, SecretKey: key}); err != nil {
 		return err

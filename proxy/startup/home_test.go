@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,8 +30,22 @@ import (
 	"github.com/sluicedb/sluice/embedded"
 )
 
-// home is a Postgres that asks for another proof on each database.
-var home *embedded.Home
+// started is a Postgres that asks for another proof on each database, and what ends it.
+var started struct {
+	sync.Once
+	home *embedded.Home
+	stop func() error
+	err  error
+}
+
+// home returns the Postgres of the tests, which it starts on first use: fuzz workers need none.
+func home() *embedded.Home {
+	started.Do(func() { started.home, started.stop, started.err = startHome(context.Background()) })
+	if started.err != nil {
+		panic(started.err)
+	}
+	return started.home
+}
 
 const hba = `
 local all         all                    trust
@@ -52,58 +68,48 @@ CREATE ROLE old LOGIN PASSWORD 'rabbit';
 `
 
 func TestMain(m *testing.M) {
-	stop, err := startHome()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 	status := m.Run()
-	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	if status == 0 {
-		if err := goleak.Find(); err != nil {
+	if started.stop != nil {
+		if err := started.stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			status = 1
 		}
 	}
+	if err := goleak.Find(); err != nil && status == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
 	os.Exit(status)
 }
 
-func startHome() (stop func() error, err error) {
-	ctx := context.Background()
+func startHome(ctx context.Context) (*embedded.Home, func() error, error) {
 	dir, err := os.MkdirTemp("", "sluice-startup-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	settings := map[string]string{"ssl": "on", "fsync": "off"}
 	cert := certificate(x509.ECDSAWithSHA256)
 	for name, text := range map[string][]byte{"hba_file": []byte(hba), "ssl_cert_file": certPEM(cert), "ssl_key_file": keyPEM(cert)} {
 		settings[name] = filepath.Join(dir, name)
 		if err := writeFor("postgres", settings[name], text); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	home, err = embedded.Start(ctx, filepath.Join(dir, "home"), embedded.Options{Settings: settings})
+	h, err := embedded.Start(ctx, filepath.Join(dir, "home"), embedded.Options{Settings: settings})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	stop := func() error { return errors.Join(h.Stop(), os.RemoveAll(dir)) }
 	for _, sql := range []string{setup, "CREATE DATABASE trust", "CREATE DATABASE md5", "CREATE DATABASE clear",
 		"CREATE DATABASE onlytls", "CREATE DATABASE noplain", "CREATE DATABASE scram"} {
-		if _, err := asSuperuser(ctx, sql); err != nil {
-			return nil, err
+		if _, err := runAt(ctx, h.URL("postgres"), sql); err != nil {
+			return nil, nil, errors.Join(err, stop())
 		}
 	}
-	return func() error {
-		if err := home.Stop(); err != nil {
-			return err
-		}
-		return os.RemoveAll(dir)
-	}, nil
+	return h, stop, nil
 }
 
 // writeFor writes a file that belongs to a user, where this process may give files away.
@@ -129,7 +135,11 @@ func writeFor(name, path string, text []byte) error {
 
 // asSuperuser runs SQL at home and returns the first column.
 func asSuperuser(ctx context.Context, sql string, args ...string) ([]string, error) {
-	c, err := pgconn.Connect(ctx, home.URL("postgres"))
+	return runAt(ctx, home().URL("postgres"), sql, args...)
+}
+
+func runAt(ctx context.Context, url, sql string, args ...string) ([]string, error) {
+	c, err := pgconn.Connect(ctx, url)
 	if err != nil {
 		return nil, err
 	}

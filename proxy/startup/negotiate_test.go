@@ -109,7 +109,7 @@ func TestPacketErrors(t *testing.T) {
 		"no such role to trust": startupMessage(3<<16, "user", "nobody", "database", "trust"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			there, here := rawTo(t, home.Addr()), p.raw(t)
+			there, here := rawTo(t, home().Addr()), p.raw(t)
 			there.say(packet...)
 			here.say(packet...)
 			want, got := lastError(there), lastError(here)
@@ -125,7 +125,7 @@ func TestPacketErrors(t *testing.T) {
 
 // A client of the protocol before 3.0 is told in that protocol.
 func TestOldProtocol(t *testing.T) {
-	there, here := rawTo(t, home.Addr()), startProxy(t).raw(t)
+	there, here := rawTo(t, home().Addr()), startProxy(t).raw(t)
 	there.say(startupMessage(2 << 16)...)
 	here.say(startupMessage(2 << 16)...)
 	if want, got := there.rest(), here.rest(); !bytes.Equal(want, got) {

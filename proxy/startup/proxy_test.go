@@ -40,7 +40,7 @@ func withVerifier(cfg *startup.Config) { cfg.Verifier = verifierOf }
 
 func withHome(settings string) option {
 	return func(cfg *startup.Config) {
-		config, err := pgconn.ParseConfig("postgres://postgres@" + home.Addr() + "/postgres?" + settings)
+		config, err := pgconn.ParseConfig("postgres://postgres@" + home().Addr() + "/postgres?" + settings)
 		if err != nil {
 			panic(err)
 		}

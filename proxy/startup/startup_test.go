@@ -101,7 +101,7 @@ func TestHomeErrors(t *testing.T) {
 	p := startProxy(t, withVerifier)
 	for _, c := range []struct{ user, database string }{{"alice", "no_such_database"}, {"crowded", "scram"}} {
 		_, err := connect(t, p.url(c.user, "wonderland", c.database, "sslmode=disable"))
-		direct := strings.Replace(p.url(c.user, "wonderland", c.database, "sslmode=disable"), p.Addr().String(), home.Addr(), 1)
+		direct := strings.Replace(p.url(c.user, "wonderland", c.database, "sslmode=disable"), p.Addr().String(), home().Addr(), 1)
 		_, want := connect(t, direct)
 		var got, real *pgconn.PgError
 		if !errors.As(err, &got) || !errors.As(want, &real) {
@@ -165,12 +165,12 @@ func TestHomeSSLMode(t *testing.T) {
 }
 
 func TestUnixSocketHome(t *testing.T) {
-	if home.SocketDir() == "" {
+	if home().SocketDir() == "" {
 		t.Skip("the temporary directory's path is too long for a socket")
 	}
-	_, port, _ := strings.Cut(home.Addr(), ":")
+	_, port, _ := strings.Cut(home().Addr(), ":")
 	p := startProxy(t, func(cfg *startup.Config) {
-		cfg.Home, _ = pgconn.ParseConfig("host=" + home.SocketDir() + " port=" + port + " user=postgres")
+		cfg.Home, _ = pgconn.ParseConfig("host=" + home().SocketDir() + " port=" + port + " user=postgres")
 	})
 	if _, err := connect(t, p.url("alice", "", "scram", "sslmode=disable")); err != nil {
 		t.Error(err)
