@@ -51,7 +51,7 @@ FROM sluice.catalog_version v
 LEFT JOIN ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]))
  WITH ORDINALITY AS n (schema, name, ord) ON true
 LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(CASE
- WHEN n.schema OPERATOR(pg_catalog.=) '' THEN pg_catalog.quote_ident(n.name)
+ WHEN n.ord IS NULL THEN NULL WHEN n.schema OPERATOR(pg_catalog.=) '' THEN pg_catalog.quote_ident(n.name)
  ELSE pg_catalog.concat(pg_catalog.quote_ident(n.schema), '.', pg_catalog.quote_ident(n.name)) END)::pg_catalog.oid
 ORDER BY n.ord`
 
