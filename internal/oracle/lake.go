@@ -102,8 +102,7 @@ func (tb table) copy(ctx context.Context, home *pgx.Conn, schema string, db *sql
 			def += " NOT NULL"
 		}
 		defs, ducks = append(defs, def), append(ducks, c.form.duck)
-		read := strings.ReplaceAll(c.form.read, "%s", "%[1]s")
-		reads = append(reads, fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN "+read+" END", quote(c.Name)))
+		reads = append(reads, fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN "+c.form.read+" END", quote(c.Name)))
 		casts = append(casts, c.form.cast)
 	}
 	if _, err := db.ExecContext(ctx, fmt.Sprintf("CREATE TABLE %s (%s)", quote(tb.Name), strings.Join(defs, ", "))); err != nil {

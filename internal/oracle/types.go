@@ -8,7 +8,7 @@ import (
 // form says how values of one Postgres type get into DuckDB.
 type form struct {
 	duck string // the DuckDB type
-	read string // home's expression for the text that travels, with %s for the column
+	read string // home's expression for the text that travels, with %[1]s for the column
 	cast string // DuckDB's expression for the value, with ? for the text
 }
 
@@ -32,16 +32,16 @@ func formOf(pgType string) (form, error) {
 		if err != nil {
 			return f, err
 		}
-		return form{f.duck + "[]", "to_json(%s)::text", "CAST(CAST(? AS JSON) AS " + f.duck + "[])"}, nil
+		return form{f.duck + "[]", "to_json(%[1]s)::text", "CAST(CAST(? AS JSON) AS " + f.duck + "[])"}, nil
 	}
 	switch {
 	case pgType == "bytea":
-		return form{"BLOB", "encode(%s, 'hex')", "unhex(?)"}, nil
+		return form{"BLOB", "encode(%[1]s, 'hex')", "unhex(?)"}, nil
 	case pgType == "interval":
 		return form{"INTERVAL", intervalText, "CAST(? AS INTERVAL)"}, nil
 	case strings.HasPrefix(pgType, "numeric("):
 		duck := "DECIMAL" + strings.TrimPrefix(pgType, "numeric")
-		return form{duck, "%s::text", "CAST(? AS " + duck + ")"}, nil
+		return form{duck, "%[1]s::text", "CAST(? AS " + duck + ")"}, nil
 	}
 	// A modifier stands inside of the name for timestamps: timestamp(3) without time zone.
 	base := pgType
@@ -53,7 +53,7 @@ func formOf(pgType string) (form, error) {
 	if !ok {
 		return form{}, fmt.Errorf("DuckDB has no type for %s", pgType)
 	}
-	return form{duck, "%s::text", "CAST(? AS " + duck + ")"}, nil
+	return form{duck, "%[1]s::text", "CAST(? AS " + duck + ")"}, nil
 }
 
 // respell turns Postgres' text of a value into one that DuckDB reads: years before 1 are marked behind the date.
