@@ -1,0 +1,221 @@
+package ddl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// maxName is the length in bytes of a name in home (NAMEDATALEN - 1).
+const maxName = 63
+
+// Statement is one statement for home, with the context that an error of it is reported with (PgError.Where).
+type Statement struct{ SQL, Where string }
+
+// importOptions are those of IMPORT FOREIGN SCHEMA … OPTIONS.
+type importOptions struct {
+	strict  bool // a column without a counterpart in Postgres is an error and not left out
+	notNull bool // keep NOT NULL
+	fold    bool // names in capitals only become lower case
+}
+
+// importDoc describes importOptions.
+var importDoc = []engines.Option{
+	{Name: "strict", Default: "false"},
+	{Name: "import_not_null", Default: "true"},
+	{Name: "fold_upper", Default: "false"},
+}
+
+// Import returns the statements that carry out IMPORT FOREIGN SCHEMA, to be run in one transaction: tables are what the
+// engine found in the remote schema. A column whose type has no counterpart draws a warning and is left out, and a table
+// with no other columns too; with OPTIONS (strict 'true') it is the error HV004. A name in LIMIT TO or EXCEPT that the
+// remote schema lacks is of no effect, as in Postgres.
+func Import(
+	n *pg_query.ImportForeignSchemaStmt, server *catalog.Server, tables []engines.Table,
+) ([]Statement, []*pgconn.PgError, error) {
+	options, err := readImportOptions(n.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	imp := importing{options: options, schema: n.LocalSchema, server: server.Name, names: map[string]string{}}
+	// Home says so where the local schema is missing, even if no table is to be made.
+	imp.add("", "SELECT "+literal(ident(n.LocalSchema))+"::pg_catalog.regnamespace")
+	for i := range tables {
+		if !wanted(n, tables[i].Name) {
+			continue
+		}
+		if err := imp.table(&tables[i]); err != nil {
+			return nil, imp.notices, err
+		}
+	}
+	return imp.statements, imp.notices, nil
+}
+
+func readImportOptions(list []*pg_query.Node) (importOptions, error) {
+	o := importOptions{notNull: true}
+	targets := map[string]*bool{"strict": &o.strict, "import_not_null": &o.notNull, "fold_upper": &o.fold}
+	for _, node := range list {
+		e := node.GetDefElem()
+		target := targets[e.GetDefname()]
+		if target == nil {
+			return o, unknownOption(e.GetDefname(), importDoc)
+		}
+		value, err := parseBool(e.GetArg().GetString_().GetSval())
+		if err != nil {
+			return o, pgerr.New(pgerr.InvalidParameter, "invalid value for option %q: must be true or false", e.GetDefname())
+		}
+		*target = value
+	}
+	return o, nil
+}
+
+// parseBool reads a Boolean option as Postgres does.
+func parseBool(s string) (bool, error) {
+	switch strings.ToLower(s) {
+	case "on", "yes":
+		return true, nil
+	case "off", "no":
+		return false, nil
+	}
+	return strconv.ParseBool(strings.ToLower(s))
+}
+
+// wanted reports whether a remote table is among those that the statement names.
+func wanted(n *pg_query.ImportForeignSchemaStmt, table string) bool {
+	named := slices.ContainsFunc(n.TableList, func(node *pg_query.Node) bool {
+		return node.GetRangeVar().GetRelname() == table
+	})
+	switch n.ListType {
+	case pg_query.ImportForeignSchemaType_FDW_IMPORT_SCHEMA_LIMIT_TO:
+		return named
+	case pg_query.ImportForeignSchemaType_FDW_IMPORT_SCHEMA_EXCEPT:
+		return !named
+	}
+	return true
+}
+
+// importing is one IMPORT FOREIGN SCHEMA at work.
+type importing struct {
+	options        importOptions
+	schema, server string
+	names          map[string]string // local table name → remote one
+	statements     []Statement
+	notices        []*pgconn.PgError
+}
+
+func (imp *importing) add(table, sql string) {
+	where := ""
+	if table != "" {
+		where = fmt.Sprintf("importing foreign table %q", table)
+	}
+	imp.statements = append(imp.statements, Statement{SQL: sql, Where: where})
+}
+
+func (imp *importing) table(t *engines.Table) error {
+	name, options := imp.local(t.Name, "table_name", t.Options)
+	if other, twice := imp.names[name]; twice {
+		return collision(pgerr.New("42P07", "remote tables %q and %q would both be named %q", other, t.Name, name))
+	}
+	imp.names[name] = t.Name
+	columns, comments, err := imp.columns(t, imp.qualified(name))
+	if err != nil {
+		return err
+	}
+	if len(columns) == 0 && len(t.Columns) > 0 {
+		imp.notices = append(imp.notices, warning("", "table %q was left out: none of its columns has a type that Postgres knows", t.Name))
+		return nil
+	}
+	imp.add(name, "CREATE FOREIGN TABLE "+imp.qualified(name)+" (\n  "+strings.Join(columns, ",\n  ")+"\n) SERVER "+
+		ident(imp.server)+optionList(options))
+	if t.Comment != "" {
+		imp.add(name, "COMMENT ON FOREIGN TABLE "+imp.qualified(name)+" IS "+literal(t.Comment))
+	}
+	for _, c := range comments {
+		imp.add(name, c)
+	}
+	return nil
+}
+
+func (imp *importing) qualified(table string) string { return ident(imp.schema) + "." + ident(table) }
+
+// columns returns the definitions of a table's columns and the COMMENT statements for them.
+func (imp *importing) columns(t *engines.Table, table string) (definitions, comments []string, err error) {
+	names := map[string]string{}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Type == "" {
+			if imp.options.strict {
+				return nil, nil, pgerr.Hint(
+					pgerr.New(pgerr.FdwInvalidDataType, "column %q of table %q has type %s, which has no counterpart in Postgres",
+						c.Name, t.Name, c.RemoteType),
+					"Leave the table out with EXCEPT (%s), or import without strict.", ident(t.Name))
+			}
+			imp.notices = append(imp.notices, warning("",
+				"column %q of table %q was left out: its type %s has no counterpart in Postgres", c.Name, t.Name, c.RemoteType))
+			continue
+		}
+		name, options := imp.local(c.Name, "column_name", c.Options)
+		if other, twice := names[name]; twice {
+			return nil, nil, collision(pgerr.New("42701",
+				"columns %q and %q of remote table %q would both be named %q", other, c.Name, t.Name, name))
+		}
+		names[name] = c.Name
+		definition := ident(name) + " " + c.Type + optionList(options)
+		if c.NotNull && imp.options.notNull {
+			definition += " NOT NULL"
+		}
+		definitions = append(definitions, definition)
+		if c.Comment != "" {
+			comments = append(comments, "COMMENT ON COLUMN "+table+"."+ident(name)+" IS "+literal(c.Comment))
+		}
+	}
+	return definitions, comments, nil
+}
+
+// local returns the name that a remote object gets at home, and its options with the remote name among them where the
+// two differ.
+func (imp *importing) local(remote, option string, options map[string]string) (string, map[string]string) {
+	name := remote
+	if imp.options.fold && strings.ToUpper(name) == name {
+		name = strings.ToLower(name)
+	}
+	if short := clip(name); short != name {
+		imp.notices = append(imp.notices, warning("", "identifier %q will be truncated to %q", name, short))
+		name = short
+	}
+	if _, given := options[option]; name == remote || given {
+		return name, options
+	}
+	options = maps.Clone(options)
+	if options == nil {
+		options = map[string]string{}
+	}
+	options[option] = remote
+	return name, options
+}
+
+// clip cuts a name to what home keeps of it, at the edge of a character.
+func clip(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	end := maxName
+	for end > 0 && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end]
+}
+
+func collision(err *pgconn.PgError) error {
+	return pgerr.Hint(err, "Import them one by one with LIMIT TO into different schemas, or create one by hand.")
+}
