@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// settings are the flags.
+type settings struct {
+	sluice   string
+	dir      string
+	only     string
+	rows     int
+	bulkRows int
+	scale    int
+	clients  int
+	time     time.Duration
+	turns    int
+}
+
+func flags() *settings {
+	s := &settings{}
+	flag.StringVar(&s.sluice, "sluice", "bin/sluice", "the `binary` to measure; built from this tree where it does not exist")
+	flag.StringVar(&s.dir, "dir", "", "`directory` for the data, kept; a temporary one where none is given")
+	flag.StringVar(&s.only, "only", "", "`parts` to run, with commas between: duckdb, pgbench, bulk (default all)")
+	flag.IntVar(&s.rows, "rows", 100_000_000, "rows of the large DuckDB result; the small one has a tenth")
+	flag.IntVar(&s.bulkRows, "bulk-rows", 2_000_000, "rows of the bulk SELECT")
+	flag.IntVar(&s.scale, "scale", 10, "scale of pgbench")
+	flag.IntVar(&s.clients, "clients", 8, "clients of pgbench")
+	flag.DurationVar(&s.time, "time", 4*time.Second, "how long one turn of pgbench lasts")
+	flag.IntVar(&s.turns, "turns", 3, "turns of each comparison")
+	flag.Parse()
+	return s
+}
+
+func (s *settings) wants(part string) bool {
+	return s.only == "" || slices.Contains(strings.Split(s.only, ","), part)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, flags()); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run measures all parts and prints one report. Everything that it starts has ended when it returns.
+func run(ctx context.Context, s *settings) (err error) {
+	if s.rows < 10 || s.bulkRows < 1 || s.scale < 1 || s.clients < 1 || s.turns < 1 || s.time < time.Second {
+		return errors.New("-rows must be at least 10, -time at least 1s, and the other numbers at least 1")
+	}
+	r, err := newRig(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	figures := &report{}
+	parts := []struct {
+		name    string
+		measure func(context.Context, *rig, *report) error
+	}{{"duckdb", duckdbResults}, {"pgbench", roundTrips}, {"bulk", bulkSelect}}
+	for _, p := range parts {
+		if !s.wants(p.name) {
+			continue
+		}
+		if err := p.measure(ctx, r, figures); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	fmt.Printf("\nSluice beside its neighbours, %d cores, %s, all on loopback, medians of %d turns.\n\n", runtime.NumCPU(), r.postgresVersion(ctx), s.turns)
+	figures.print(os.Stdout)
+	return nil
+}
+
+// progress says what is going on, on standard error: standard output is the report's.
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
