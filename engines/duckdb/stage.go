@@ -1,0 +1,206 @@
+package duckdb
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+const codeCharacterNotInRepertoire = "22021"
+
+func stageColumn(i int) string { return fmt.Sprintf("c%d", i) }
+
+// stage puts all rows into a new temporary table of VARCHAR columns and returns its name.
+func (t *tx) stage(ctx context.Context, rows engines.Stream, lists []bool) (string, error) {
+	t.staged++
+	table := fmt.Sprintf("sluice_stage_%d", t.staged)
+	name := "temp.main." + table
+	definitions := make([]string, len(lists))
+	for i := range definitions {
+		definitions[i] = stageColumn(i) + " VARCHAR"
+	}
+	if _, err := t.connection.exec(ctx, "CREATE TABLE "+name+" ("+strings.Join(definitions, ", ")+")"); err != nil {
+		return "", err
+	}
+	a, err := newAppender(t.connection, table, lists)
+	if err != nil {
+		return "", err
+	}
+	defer a.close()
+	for {
+		batch, err := rows.Next(ctx)
+		if err == io.EOF {
+			return name, a.finish()
+		}
+		if err == nil {
+			err = a.add(batch)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// appender fills a table of VARCHAR columns by chunks, bounded in rows and bytes.
+type appender struct {
+	handle  bindings.Appender
+	chunk   bindings.DataChunk
+	vectors []bindings.Vector
+	lists   []bool // columns whose values are Postgres arrays, to be staged as JSON
+	row     int
+	size    int
+	scratch []byte
+}
+
+func newAppender(c *connection, table string, lists []bool) (*appender, error) {
+	a := &appender{lists: lists, vectors: make([]bindings.Vector, len(lists))}
+	if bindings.AppenderCreateExt(c.handle, "temp", "main", table, &a.handle) == bindings.StateError {
+		err := errorOf(bindings.AppenderError(a.handle))
+		a.close()
+		return nil, err
+	}
+	varchar := bindings.CreateLogicalType(bindings.TypeVarchar)
+	defer bindings.DestroyLogicalType(&varchar)
+	types := make([]bindings.LogicalType, len(lists))
+	for i := range types {
+		types[i] = varchar
+	}
+	a.chunk = bindings.CreateDataChunk(types)
+	a.reset()
+	return a, nil
+}
+
+func (a *appender) reset() {
+	bindings.DataChunkReset(a.chunk)
+	for i := range a.vectors {
+		a.vectors[i] = bindings.DataChunkGetVector(a.chunk, bindings.IdxT(i))
+	}
+	a.row, a.size = 0, 0
+}
+
+func (a *appender) close() {
+	if a.chunk.Ptr != nil {
+		bindings.DestroyDataChunk(&a.chunk)
+	}
+	_ = bindings.AppenderDestroy(&a.handle) // what is to be kept was closed by finish
+}
+
+func (a *appender) finish() error {
+	if err := a.flush(); err != nil {
+		return err
+	}
+	if bindings.AppenderClose(a.handle) == bindings.StateError {
+		return errorOf(bindings.AppenderError(a.handle))
+	}
+	return nil
+}
+
+func (a *appender) flush() error {
+	if a.row == 0 {
+		return nil
+	}
+	bindings.DataChunkSetSize(a.chunk, bindings.IdxT(a.row))
+	if bindings.AppendDataChunk(a.handle, a.chunk) == bindings.StateError {
+		return errorOf(bindings.AppenderError(a.handle))
+	}
+	a.reset()
+	return nil
+}
+
+// add appends the rows of one batch.
+func (a *appender) add(batch engines.Batch) error {
+	switch b := batch.(type) {
+	case engines.Frames:
+		return a.addFrames(b)
+	case engines.Columns:
+		return a.addColumns(b.Record)
+	default:
+		return pgerr.New(pgerr.InternalError, "unknown form of batch %T", batch)
+	}
+}
+
+// addFrames appends DataRow messages: type, length, number of fields, and each field's length and text.
+func (a *appender) addFrames(b engines.Frames) error {
+	data := b.Data
+	for len(data) > 0 {
+		if len(data) < 7 || data[0] != 'D' {
+			return malformed()
+		}
+		size := 1 + int(binary.BigEndian.Uint32(data[1:]))
+		if size < 7 || size > len(data) {
+			return malformed()
+		}
+		if int(binary.BigEndian.Uint16(data[5:])) != len(a.vectors) {
+			return pgerr.New(pgerr.ProtocolViolation, "a row of %d fields came where %d were expected",
+				binary.BigEndian.Uint16(data[5:]), len(a.vectors))
+		}
+		if err := a.addRow(data[7:size]); err != nil {
+			return err
+		}
+		data = data[size:]
+	}
+	return nil
+}
+
+func (a *appender) addRow(fields []byte) error {
+	for i := range a.vectors {
+		if len(fields) < 4 {
+			return malformed()
+		}
+		n := int(int32(binary.BigEndian.Uint32(fields)))
+		fields = fields[4:]
+		if n > len(fields) {
+			return malformed()
+		}
+		if n < 0 {
+			a.null(i)
+			continue
+		}
+		if err := a.text(i, fields[:n]); err != nil {
+			return err
+		}
+		fields = fields[n:]
+	}
+	return a.endRow()
+}
+
+func malformed() error { return pgerr.New(pgerr.ProtocolViolation, "malformed DataRow message") }
+
+func (a *appender) endRow() error {
+	a.row++
+	if a.row == chunkRows || a.size >= engines.BatchBytes {
+		return a.flush()
+	}
+	return nil
+}
+
+func (a *appender) null(col int) {
+	bindings.VectorEnsureValidityWritable(a.vectors[col])
+	valid := unsafe.Slice((*byte)(bindings.VectorGetValidity(a.vectors[col])), chunkRows/8)
+	valid[a.row>>3] &^= 1 << (a.row & 7)
+}
+
+func (a *appender) text(col int, v []byte) error {
+	if a.lists[col] {
+		var err error
+		if a.scratch, err = appendListJSON(a.scratch[:0], v); err != nil {
+			return err
+		}
+		v = a.scratch
+	}
+	if !utf8.Valid(v) {
+		return pgerr.New(codeCharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
+	}
+	bindings.VectorAssignStringElementLen(a.vectors[col], bindings.IdxT(a.row), v)
+	a.size += len(v)
+	return nil
+}

@@ -1,0 +1,181 @@
+package duckdb
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// stream reads one cursor chunk by chunk. Whoever holds the turn uses the connection: Next for one call, Close for
+// good. Close interrupts the connection until it gets the turn, so it never waits for a chunk to be computed.
+type stream struct {
+	server  string
+	fields  []engines.Field
+	columns []*column
+	schema  *arrow.Schema
+
+	turn    chan struct{} // holds one token
+	closing chan struct{}
+	once    sync.Once
+
+	// Used with the turn only.
+	connection *connection
+	cursor     *cursor
+	chunk      bindings.DataChunk
+	row, rows  int   // of the chunk: the next row to give out, and how many there are
+	heavy      bool  // the chunk does not fit into one batch
+	err        error // that ended the stream
+}
+
+func newStream(server string, c *connection, cur *cursor) (*stream, error) {
+	s := &stream{
+		server: server, connection: c, cursor: cur,
+		turn: make(chan struct{}, 1), closing: make(chan struct{}),
+	}
+	fields := make([]arrow.Field, cur.columnCount())
+	for i := range fields {
+		t := cur.columnType(i)
+		col, err := newColumn(cur.columnName(i), t)
+		bindings.DestroyLogicalType(&t)
+		if err != nil {
+			return nil, err
+		}
+		s.columns = append(s.columns, col)
+		s.fields = append(s.fields, col.field)
+		fields[i] = arrow.Field{Name: col.field.Name, Type: col.typ, Nullable: true}
+	}
+	s.schema = arrow.NewSchema(fields, nil)
+	s.turn <- struct{}{}
+	return s, nil
+}
+
+// Fields returns the columns with the Postgres types that their DuckDB types naturally have.
+func (s *stream) Fields() []engines.Field { return s.fields }
+
+// Next returns the rest of the current chunk or the next one, cut to the size of a batch.
+func (s *stream) Next(ctx context.Context) (engines.Batch, error) {
+	select {
+	case <-s.closing:
+		return nil, pgerr.New(codeCursorState, "the stream was closed")
+	case <-s.turn:
+		defer func() { s.turn <- struct{}{} }()
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	batch, err := s.next(ctx)
+	if err != nil {
+		if err != io.EOF {
+			err = nameServer(s.server, err)
+		}
+		s.err = err
+		s.free()
+		return nil, err
+	}
+	return batch, nil
+}
+
+func (s *stream) next(ctx context.Context) (engines.Batch, error) {
+	for s.row == s.rows {
+		bindings.DestroyDataChunk(&s.chunk)
+		chunk, err := s.cursor.fetch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if chunk.Ptr == nil {
+			return nil, io.EOF
+		}
+		s.take(chunk)
+	}
+	end := s.end()
+	arrays := make([]arrow.Array, len(s.columns))
+	for i, c := range s.columns {
+		data, err := c.build(c, s.row, end)
+		if err != nil {
+			return nil, err
+		}
+		arrays[i] = array.MakeFromData(data)
+	}
+	record := array.NewRecordBatch(s.schema, arrays, int64(end-s.row))
+	s.row = end
+	return engines.Columns{Record: record}, nil
+}
+
+func (s *stream) take(chunk bindings.DataChunk) {
+	s.chunk = chunk
+	s.row, s.rows = 0, int(bindings.DataChunkGetSize(chunk))
+	total := 0
+	for i, c := range s.columns {
+		c.take(vectorOf(bindings.DataChunkGetVector(chunk, bindings.IdxT(i)), s.rows))
+		total += s.rows * c.width
+		if c.weigh != nil {
+			for row := range s.rows {
+				total += c.weigh(c, row)
+			}
+		}
+	}
+	s.heavy = total > engines.BatchBytes
+}
+
+// end returns where the batch that begins at s.row ends: before the row that would make it larger than a batch should
+// be, but never before the second row.
+func (s *stream) end() int {
+	if !s.heavy {
+		return s.rows
+	}
+	size := 0
+	for row := s.row; row < s.rows; row++ {
+		for _, c := range s.columns {
+			size += c.width
+			if c.weigh != nil {
+				size += c.weigh(c, row)
+			}
+		}
+		if size > engines.BatchBytes && row > s.row {
+			return row
+		}
+	}
+	return s.rows
+}
+
+// Close interrupts what runs, and frees the result and the connection.
+func (s *stream) Close() error {
+	s.once.Do(func() {
+		close(s.closing)
+		select {
+		case <-s.turn:
+		default:
+			done := make(chan struct{})
+			finished := make(chan struct{})
+			go func() {
+				defer close(finished)
+				s.connection.interruptUntil(done)
+			}()
+			<-s.turn
+			close(done)
+			<-finished
+		}
+		s.free()
+	})
+	return nil
+}
+
+// free gives everything back, once.
+func (s *stream) free() {
+	if s.cursor == nil {
+		return
+	}
+	bindings.DestroyDataChunk(&s.chunk)
+	s.cursor.close()
+	s.connection.disconnect()
+	s.cursor = nil
+	s.row, s.rows = 0, 0
+}
