@@ -68,7 +68,7 @@ func startProxy(t *testing.T, options ...option) *proxy {
 			p.wg.Go(func() { p.serve(c) })
 		}
 	})
-	t.Cleanup(func() { _ = l.Close(); p.wg.Wait() })
+	t.Cleanup(func() { _ = l.Close(); p.wg.Wait() }) // wait: no goroutine outlives its test
 	return p
 }
 

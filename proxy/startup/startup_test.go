@@ -310,3 +310,20 @@ func TestShutdownDuringStartup(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// A host that is down is passed over, and a cancel finds the host that the session is at.
+func TestSecondHost(t *testing.T) {
+	p := startProxy(t, withVerifier, func(cfg *startup.Config) {
+		cfg.Home, _ = pgconn.ParseConfig("postgres://postgres@127.0.0.1:1," + home().Addr() + "/postgres?sslmode=prefer")
+	})
+	ctx := t.Context()
+	c, err := pgconn.Connect(ctx, p.url("alice", "wonderland", "scram", "sslmode=disable"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	r := <-p.results
+	if err := cancelled(ctx, c, func() error { return r.SendCancel(ctx) }); err != nil {
+		t.Error(err)
+	}
+}
