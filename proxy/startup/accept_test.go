@@ -39,7 +39,7 @@ func encode(messages ...pgproto3.Message) []byte {
 }
 
 // between runs Accept between a client and a home that say what they say.
-func between(t testing.TB, client, home []byte, verifier string) (*Result, error, *script, *script) {
+func between(t testing.TB, client, home []byte, verifier string) (*Result, *script, *script, error) {
 	t.Helper()
 	config, err := pgconn.ParseConfig("postgres://sluice@127.0.0.1/postgres?sslmode=disable")
 	if err != nil {
@@ -51,7 +51,7 @@ func between(t testing.TB, client, home []byte, verifier string) (*Result, error
 		Home:     config,
 		Verifier: func(context.Context, string) (string, bool, error) { return verifier, verifier != "", nil },
 	})
-	return r, err, c, h
+	return r, c, h, err
 }
 
 var alice = encode(&pgproto3.StartupMessage{ProtocolVersion: protocol30, Parameters: map[string]string{"user": "alice"}})
@@ -62,7 +62,7 @@ var trusting = encode(&pgproto3.AuthenticationOk{}, &pgproto3.ParameterStatus{Na
 
 // What both sides said beyond the startup exchange is handed over, and what is for the client is not sent yet.
 func TestLeftovers(t *testing.T) {
-	r, err, c, _ := between(t, append(alice, "client's"...), append(trusting, "home's"...), "")
+	r, c, _, err := between(t, append(alice, "client's"...), append(trusting, "home's"...), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestStrangeHome(t *testing.T) {
 		"only PLUS":          encode(&pgproto3.AuthenticationSASL{AuthMechanisms: []string{mechanismPlus}}),
 		"endless notices":    bytes.Repeat(encode(&pgproto3.NoticeResponse{Message: string(make([]byte, 1<<19))}), 10),
 	} {
-		_, err, c, h := between(t, alice, says, "")
+		_, c, h, err := between(t, alice, says, "")
 		if err == nil {
 			t.Errorf("%s: a login", name)
 			continue
@@ -122,7 +122,7 @@ func FuzzAccept(f *testing.F) {
 	f.Add(encode(&pgproto3.CancelRequest{ProcessID: 1, SecretKey: []byte("key!")}), []byte{}, "")
 	f.Add(encode(&pgproto3.SSLRequest{}), encode(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "57P03"}), "")
 	f.Fuzz(func(t *testing.T, client, home []byte, verifier string) {
-		r, err, c, h := between(t, client, home, verifier)
+		r, c, h, err := between(t, client, home, verifier)
 		switch {
 		case err != nil && !c.closed:
 			t.Error("the client's connection was left open")
