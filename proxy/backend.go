@@ -1,0 +1,284 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/wire"
+)
+
+const homeBuffer = 64 << 10
+
+// maxAsync bounds a frame that home sends by itself and that is read whole.
+const maxAsync = 1 << 20
+
+// backend is the home connection of a session. pump reads it on a goroutine of its own; all else is called by the
+// session's frontend goroutine.
+type backend struct {
+	conn     net.Conn
+	in       *wire.Reader
+	toClient func(run []byte) error
+	onAsync  func(typ byte, frame []byte) (taken bool) // a frame that home owed nobody
+	onTag    func(tag []byte)                          // each CommandComplete
+	onReady  func(status byte)                         // each ReadyForQuery
+
+	captured chan []byte   // frames for the frontend, one copy each
+	done     chan struct{} // closed when pump has ended
+
+	mu        sync.Mutex
+	quiet     sync.Cond // home owes nothing and all it said was written to the client; or pump has ended
+	replies   wire.Replies
+	unwritten bool // frames were walked and not yet written to the client
+	copyIn    bool // home waits for CopyData
+	status    byte // of the last ReadyForQuery
+	err       error
+}
+
+func newBackend(conn net.Conn, left []byte, status byte) *backend {
+	b := &backend{conn: conn, captured: make(chan []byte, 256), done: make(chan struct{}), status: status}
+	b.quiet.L = &b.mu
+	b.in = wire.NewReader(conn, homeBuffer, left)
+	b.in.BeforeRead = b.flush
+	return b
+}
+
+// pump forwards what home says until the connection ends.
+func (b *backend) pump() {
+	err := b.forward()
+	ferr := b.flush()
+	b.mu.Lock()
+	if b.err = err; errors.Is(err, io.EOF) && ferr != nil {
+		b.err = ferr
+	}
+	b.quiet.Broadcast()
+	b.mu.Unlock()
+	close(b.done)
+}
+
+func (b *backend) forward() error {
+	rows := false // DataRows of the message in hand are forwarded: no need to ask again
+	for {
+		typ, size, err := b.in.Header()
+		if err != nil {
+			return err
+		}
+		if rows && typ == 'D' {
+			if err := b.in.Walk(size); err != nil {
+				return err
+			}
+			continue
+		}
+		fate, owed, err := b.receive(typ, size)
+		if err != nil {
+			return err
+		}
+		rows = owed && typ == 'D' && fate != wire.Capture
+		if err := b.dispose(typ, size, fate, owed); err != nil {
+			return err
+		}
+	}
+}
+
+// receive does the bookkeeping for one frame.
+func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err error) {
+	var status byte
+	var tag []byte
+	switch typ {
+	case 'Z':
+		frame, err := b.in.Frame(size)
+		if err != nil {
+			return 0, false, err
+		}
+		status = frame[wire.HeaderSize]
+		b.onReady(status)
+	case 'C':
+		frame, err := b.in.Prefix(wire.HeaderSize+24, size)
+		if err != nil {
+			return 0, false, err
+		}
+		tag = frame[wire.HeaderSize:]
+		b.onTag(tag)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fate, owed = b.replies.Received(typ)
+	b.unwritten = b.unwritten || owed
+	switch typ {
+	case 'Z':
+		b.status = status
+	case 'G':
+		b.copyIn = true
+		b.quiet.Broadcast()
+	case 'C', 'E':
+		b.copyIn = false
+		b.status = statusAfter(b.status, tag)
+	}
+	return fate, owed, nil
+}
+
+// statusAfter follows a transaction block that is opened or closed before home says so in its ReadyForQuery.
+func statusAfter(status byte, tag []byte) byte {
+	switch {
+	case bytes.HasPrefix(tag, []byte("BEGIN")), bytes.HasPrefix(tag, []byte("START TRANSACTION")):
+		return 'T'
+	case bytes.HasPrefix(tag, []byte("COMMIT\x00")):
+		return 'I'
+	}
+	return status
+}
+
+func (b *backend) dispose(typ byte, size int, fate wire.Fate, owed bool) error {
+	if owed && fate == wire.Forward {
+		return b.in.Walk(size)
+	}
+	if owed && fate == wire.Swallow {
+		if err := b.flush(); err != nil {
+			return err
+		}
+		return b.in.Drop(size)
+	}
+	if !owed && size > maxAsync {
+		return pgerr.New(pgerr.ProtocolViolation, "home sent a message of %d bytes by itself", size)
+	}
+	if err := b.flush(); err != nil {
+		return err
+	}
+	frame, err := b.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	if owed {
+		b.captured <- append([]byte(nil), frame...)
+		return b.in.Drop(size)
+	}
+	if b.onAsync(typ, frame) {
+		return b.in.Drop(size)
+	}
+	return b.in.Walk(size)
+}
+
+// flush writes the walked run to the client and tells a waiting frontend.
+func (b *backend) flush() error {
+	if run := b.in.Take(); len(run) > 0 {
+		if err := b.toClient(run); err != nil {
+			return err
+		}
+	}
+	b.mu.Lock()
+	b.unwritten = false
+	if b.replies.Idle() {
+		b.quiet.Broadcast()
+	}
+	b.mu.Unlock()
+	return nil
+}
+
+// send records the replies that the messages in data will bring and writes data to home.
+func (b *backend) send(data []byte, replies ...wire.Reply) error {
+	b.mu.Lock()
+	for _, r := range replies {
+		b.replies.Sent(r)
+	}
+	b.mu.Unlock()
+	if len(data) == 0 {
+		return nil
+	}
+	_, err := b.conn.Write(data)
+	return err
+}
+
+var flushMessage, _ = (&pgproto3.Flush{}).Encode(nil)
+var syncMessage, _ = (&pgproto3.Sync{}).Encode(nil)
+
+// errCopyIn says that home waits for CopyData, so that it will not become quiet.
+var errCopyIn = errors.New("home waits for COPY data")
+
+// wait blocks until home owes nothing and the client has got all of it.
+func (b *backend) wait() error {
+	b.mu.Lock()
+	flushed := b.replies.Flushed()
+	b.mu.Unlock()
+	if !flushed {
+		if err := b.send(flushMessage); err != nil {
+			return err
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.err == nil && !b.ended() && (!b.replies.Idle() || b.unwritten) {
+		if b.copyIn {
+			return errCopyIn
+		}
+		b.quiet.Wait()
+	}
+	if b.err != nil {
+		return b.err
+	}
+	return nil
+}
+
+func (b *backend) ended() bool {
+	select {
+	case <-b.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// next returns the next captured frame.
+func (b *backend) next(ctx context.Context) ([]byte, error) {
+	select {
+	case f := <-b.captured:
+		return f, nil
+	default:
+	}
+	select {
+	case f := <-b.captured:
+		return f, nil
+	case <-b.done:
+		return nil, b.failure()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (b *backend) failure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return b.err
+	}
+	return io.ErrUnexpectedEOF
+}
+
+// failed reports that home skips all messages until a Sync.
+func (b *backend) failed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.replies.Failed()
+}
+
+// state returns the transaction status that home last was ready with: I, T or E.
+func (b *backend) state() byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.status
+}
+
+// inBlock reports that a transaction block was open when home last was ready.
+func (b *backend) inBlock() bool { return b.state() != 'I' }
+
+// owes reports that home is at work.
+func (b *backend) owes() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !b.replies.Idle()
+}

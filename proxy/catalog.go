@@ -1,0 +1,149 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/proxy/ddl"
+)
+
+// triggers are the words that make a statement worth parsing although it names no relation of ours: verbs of our DDL,
+// and what must be answered in home's stead. Words are decoded identifiers.
+var triggers = map[string]bool{
+	"sluice": true, "foreign": true, "server": true, "mapping": true, "information_schema": true,
+	"pg_relation_is_updatable": true, "pg_column_is_updatable": true,
+}
+
+// mentions reports whether a text names anything that may concern us.
+func (s *Session) mentions(text string) bool {
+	if !s.snapshot.Installed {
+		return parser.Concerns(text, isExtension)
+	}
+	holds := s.holdsStatements()
+	return parser.Concerns(text, func(word string) bool {
+		return triggers[word] || s.snapshot.Mentions(word) || holds && word == "execute"
+	})
+}
+
+func isExtension(word string) bool { return word == "sluice" }
+
+// shadow edits a text that asks home's catalog about what home cannot answer for foreign tables without a handler.
+func (s *Session) shadow(text string) (string, bool) {
+	if !s.snapshot.Installed || len(s.snapshot.Relations) == 0 {
+		return text, false
+	}
+	return ddl.ShadowCatalog(text)
+}
+
+// isStale reports whether the session must read the catalog again, and adopts what another session has read.
+func (s *Session) isStale() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stale {
+		return true
+	}
+	if s.private {
+		return false
+	}
+	shared := s.server.cache.Get(s.database)
+	if shared == nil {
+		return s.snapshot.Installed
+	}
+	s.snapshot = shared
+	return false
+}
+
+func (s *Session) markStale() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stale = true
+}
+
+// refresh brings the session's snapshot up to date, home being ours. Inside a transaction that ran DDL the snapshot is
+// the session's own; outside, the sessions of a database share it.
+func (s *Session) refresh(ctx context.Context) error {
+	inBlock := s.home.inBlock()
+	s.mu.Lock()
+	stale := s.stale
+	s.stale, s.private = false, stale && inBlock
+	s.mu.Unlock()
+	if shared := s.server.cache.Get(s.database); shared != nil && !stale {
+		s.snapshot = shared
+		return nil
+	}
+	snapshot, err := catalog.Load(ctx, s)
+	if err != nil {
+		return err
+	}
+	s.snapshot = snapshot
+	s.server.cache.Put(s.database, snapshot)
+	s.server.watch.start(s.database, snapshot)
+	return nil
+}
+
+// tag looks at each command tag of home for DDL, whatever it was run by, and for what ends prepared statements.
+func (s *Session) tag(tag []byte) {
+	switch {
+	case bytes.HasPrefix(tag, []byte("SELECT")), bytes.HasPrefix(tag, []byte("INSERT")), bytes.HasPrefix(tag, []byte("UPDATE")):
+		return
+	case bytes.HasPrefix(tag, []byte("DISCARD ALL")), bytes.HasPrefix(tag, []byte("DEALLOCATE ALL")):
+		s.mu.Lock()
+		clear(s.stmts)
+		s.forgetInternal = true
+		s.mu.Unlock()
+	case bytes.HasPrefix(tag, []byte("SAVEPOINT")):
+		s.mu.Lock()
+		s.savepoints = true
+		s.mu.Unlock()
+	}
+	if bytes.HasPrefix(tag, []byte("ROLLBACK")) {
+		s.mu.Lock()
+		s.stale = s.stale || s.ddl
+		s.mu.Unlock()
+		return
+	}
+	for _, verb := range ddlTags {
+		if bytes.HasPrefix(tag, verb) {
+			s.noteDDL()
+			return
+		}
+	}
+}
+
+// ddlTags begin the command tags behind which names of ours may have changed.
+var ddlTags = [][]byte{
+	[]byte("CREATE VIEW"), []byte("CREATE FOREIGN"), []byte("CREATE SERVER"), []byte("CREATE EXTENSION"),
+	[]byte("CREATE MATERIALIZED"), []byte("CREATE SCHEMA"), []byte("ALTER "), []byte("DROP "), []byte("DO\x00"), []byte("CALL\x00"),
+}
+
+func (s *Session) hasSavepoints() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.savepoints
+}
+
+// noteDDL remembers that the catalog may have changed, for this session now and for all once it is committed.
+func (s *Session) noteDDL() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stale, s.ddl = true, true
+}
+
+// ready sees each transaction status of home: DDL counts for others once it is committed.
+func (s *Session) ready(status byte) {
+	if status != 'I' {
+		return
+	}
+	s.mu.Lock()
+	s.savepoints, s.over = false, true
+	ended := s.ddl
+	if ended {
+		s.ddl, s.stale = false, true
+	}
+	s.mu.Unlock()
+	if ended {
+		s.server.cache.Invalidate(s.database)
+	}
+}

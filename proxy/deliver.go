@@ -1,0 +1,97 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/encode"
+)
+
+// flushBytes is how much is encoded before it is written to the client.
+const flushBytes = 64 << 10
+
+// cursor is an open result on its way to a client. It holds at most one batch.
+type cursor struct {
+	stream  engines.Stream
+	encoder *encode.Encoder // for Columns; made at the first batch
+
+	batch engines.Batch
+	row   int // of batch, next to deliver
+	frame int // of a Frames batch, offset of that row
+	ended bool
+}
+
+// deliver is the one terminal: it sends up to limit rows (0: all) of a result to the client as DataRow messages and
+// returns how many it sent and whether rows may be left. Whoever computed the result, at most one batch of it is held,
+// and a client that does not read stalls the engine.
+func (s *Session) deliver(ctx context.Context, c *cursor, limit int64) (rows int64, more bool, err error) {
+	for limit == 0 || rows < limit {
+		if c.batch == nil || c.row >= c.batch.NumRows() {
+			if err := c.fetch(ctx); err == io.EOF {
+				return rows, false, nil
+			} else if err != nil {
+				return rows, false, s.cause(err)
+			}
+			continue
+		}
+		n := c.batch.NumRows() - c.row
+		if limit > 0 {
+			n = int(min(int64(n), limit-rows))
+		}
+		if n, err = s.deliverRows(c, n); err != nil {
+			return rows, false, err
+		}
+		rows += int64(n)
+	}
+	return rows, true, nil
+}
+
+// fetch replaces the batch, at the end by io.EOF.
+func (c *cursor) fetch(ctx context.Context) (err error) {
+	if c.ended {
+		return io.EOF
+	}
+	c.row, c.frame = 0, 0
+	if c.batch, err = c.stream.Next(ctx); err == nil {
+		return nil
+	}
+	c.ended, c.batch = true, nil
+	if err == io.EOF && ctx.Err() != nil { // a driver may end a cancelled result as if it were whole
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// deliverRows sends up to n rows of the batch in hand and returns how many.
+func (s *Session) deliverRows(c *cursor, n int) (int, error) {
+	var err error
+	switch b := c.batch.(type) {
+	case engines.Frames:
+		from := c.frame
+		c.frame = skipFrames(b.Data, from, n)
+		s.out = append(s.out, b.Data[from:c.frame]...)
+	case engines.Columns:
+		n = min(n, 512)
+		if s.out, err = c.encoder.Append(s.out, b.Record, c.row, n); err != nil {
+			return 0, err
+		}
+	default:
+		return 0, pgerr.New(pgerr.InternalError, "a batch of unknown form %T", b)
+	}
+	c.row += n
+	if len(s.out) >= flushBytes {
+		return n, s.flush()
+	}
+	return n, nil
+}
+
+// skipFrames returns the offset behind n messages that start at from.
+func skipFrames(data []byte, from, n int) int {
+	for ; n > 0; n-- {
+		from += 1 + int(binary.BigEndian.Uint32(data[from+1:]))
+	}
+	return from
+}

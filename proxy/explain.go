@@ -1,0 +1,281 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser/plan"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// node is one node of an explained plan.
+type node struct {
+	Type    string   `json:"Node Type"`
+	Route   string   `json:"Route,omitempty"`
+	Reason  string   `json:"Reason,omitempty"`
+	Table   string   `json:"Relation,omitempty"`
+	Server  string   `json:"Server,omitempty"`
+	Columns []string `json:"Output,omitempty"`
+	Filters []string `json:"Remote Filter,omitempty"`
+	SQL     string   `json:"Remote SQL,omitempty"`
+	Rows    *int64   `json:"Actual Rows,omitempty"`
+	Millis  *float64 `json:"Actual Total Time,omitempty"`
+	Home    any      `json:"Home Plan,omitempty"`
+	Plans   []*node  `json:"Plans,omitempty"`
+
+	homeText []string
+}
+
+// explainOptions are those of EXPLAIN that matter to us; home reads all of them.
+type explainOptions struct {
+	analyze, verbose bool
+	format           string
+	text             string // "(ANALYZE, …)" as home gets it
+}
+
+func readExplain(e *pg_query.ExplainStmt) (o explainOptions) {
+	var words []string
+	o.format = "text"
+	for _, n := range e.Options {
+		d := n.GetDefElem()
+		value := optionText(d.Arg)
+		on := value != "false" && value != "off" && value != "0"
+		switch d.Defname {
+		case "analyze":
+			o.analyze = on
+		case "verbose":
+			o.verbose = on
+		case "format":
+			o.format = strings.ToLower(value)
+		}
+		words = append(words, strings.TrimSpace(d.Defname+" "+value))
+	}
+	if len(words) > 0 {
+		o.text = "(" + strings.Join(words, ", ") + ") "
+	}
+	return o
+}
+
+func optionText(n *pg_query.Node) string {
+	switch {
+	case n.GetString_() != nil:
+		return n.GetString_().Sval
+	case n.GetInteger() != nil:
+		return fmt.Sprint(n.GetInteger().Ival)
+	case n.GetBoolean() != nil:
+		return fmt.Sprint(n.GetBoolean().Boolval)
+	}
+	return ""
+}
+
+// explain answers EXPLAIN of a statement over foreign tables.
+func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
+	inner := x.statement.Inner()
+	d, err := s.describe(ctx, ownPrefix+"explained", inner.Text, x.described.params)
+	if err != nil {
+		return nil, err
+	}
+	o := readExplain(x.statement.Node.Stmt.GetExplainStmt())
+	y := &execution{statement: inner, described: d, bind: x.bind}
+	ours, err := s.plan(ctx, y)
+	x.tag = fixedTag("EXPLAIN")
+	if err != nil {
+		return nil, err
+	}
+	if !ours || y.plan == nil {
+		rows, _, err := s.once(ctx, x.statement.Text, x.described.params, x.bind)
+		return rowsCursor(x.described.fields, rows), err
+	}
+	if o.format != "text" && o.format != "json" {
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "EXPLAIN over foreign tables has no format %q", o.format), "Use FORMAT text or json.")
+	}
+	started := time.Now()
+	root, err := s.explainPlan(ctx, y, o)
+	if err != nil {
+		return nil, s.cause(err)
+	}
+	return rowsCursor(x.described.fields, root.print(o, time.Since(started))), nil
+}
+
+func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOptions) (*node, error) {
+	p := y.plan
+	root := &node{Route: string(p.Route), Reason: p.Reason}
+	if p.Write != nil && o.analyze {
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "EXPLAIN ANALYZE does not run writes to foreign tables"), "Use EXPLAIN without ANALYZE.")
+	}
+	if p.Route == plan.Remote && p.Write == nil {
+		root.Type, root.Server, root.SQL = "Foreign Scan", p.Server.Name, p.RemoteSQL
+		return root, s.explainStream(ctx, root, y, o)
+	}
+	root.Type = "Home Join"
+	for i := range p.Inputs {
+		in := &p.Inputs[i]
+		n := inputNode(in)
+		root.Plans = append(root.Plans, n)
+		if !o.analyze {
+			if _, err := s.Exec(ctx, createInput(in)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := s.ship(ctx, y, in); err != nil {
+			return nil, err
+		}
+	}
+	if w := p.Write; w != nil {
+		root.Type, root.Table = "Foreign "+writeNames[w.Kind], w.Relation.Schema+"."+w.Relation.Name
+		return root, nil
+	}
+	s.temps = append(s.temps, y.temps()...)
+	rows, _, err := s.once(ctx, "EXPLAIN "+o.text+p.HomeSQL, y.described.params, y.bind)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		root.homeText = append(root.homeText, strings.Split(*r[0], "\n")...)
+	}
+	if o.format == "json" {
+		err = json.Unmarshal([]byte(strings.Join(root.homeText, "\n")), &root.Home)
+	}
+	return root, err
+}
+
+func inputNode(in *plan.Input) *node {
+	n := &node{
+		Type: "Foreign Scan", Table: in.Relation.Schema + "." + in.Relation.Name, Server: in.Relation.Server.Name,
+		SQL: in.RemoteSQL, Filters: in.Filters,
+	}
+	for _, i := range in.Columns {
+		n.Columns = append(n.Columns, in.Relation.Columns[i].Name)
+	}
+	return n
+}
+
+// explainStream runs a remote statement for EXPLAIN ANALYZE and counts its rows.
+func (s *Session) explainStream(ctx context.Context, n *node, y *execution, o explainOptions) error {
+	if !o.analyze {
+		return nil
+	}
+	started := time.Now()
+	stream, err := s.openStream(ctx, y, y.plan.Server, y.plan.RemoteSQL, y.plan.Params)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	var rows int64
+	for {
+		b, err := stream.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		rows += int64(b.NumRows())
+	}
+	ms := float64(time.Since(started).Microseconds()) / 1000
+	n.Rows, n.Millis = &rows, &ms
+	return nil
+}
+
+// print renders the plan as the rows of EXPLAIN.
+func (n *node) print(o explainOptions, took time.Duration) [][]*string {
+	if o.format == "json" {
+		text, _ := json.MarshalIndent([]any{map[string]any{"Plan": n}}, "", "  ")
+		line := string(text)
+		return [][]*string{{&line}}
+	}
+	lines := n.lines(nil, "", o)
+	if o.analyze {
+		lines = append(lines, fmt.Sprintf("Execution Time: %.3f ms", float64(took.Microseconds())/1000))
+	}
+	rows := make([][]*string, len(lines))
+	for i := range lines {
+		rows[i] = []*string{&lines[i]}
+	}
+	return rows
+}
+
+func (n *node) lines(out []string, indent string, o explainOptions) []string {
+	head := n.Type
+	if n.Table != "" {
+		head += " on " + n.Table
+	}
+	if n.Rows != nil {
+		head += fmt.Sprintf("  (actual time=%.3f rows=%d)", *n.Millis, *n.Rows)
+	}
+	out = append(out, indent+head)
+	deeper := indent + "  "
+	if strings.HasSuffix(indent, "->  ") {
+		deeper = strings.Repeat(" ", len(indent)) + "  "
+	}
+	property := func(name, value string) {
+		if value != "" {
+			out = append(out, deeper+name+": "+value)
+		}
+	}
+	property("Route", n.Route)
+	property("Reason", n.Reason)
+	property("Server", n.Server)
+	if o.verbose {
+		property("Output", strings.Join(n.Columns, ", "))
+	}
+	property("Remote Filter", strings.Join(n.Filters, " AND "))
+	property("Remote SQL", n.SQL)
+	for _, c := range n.Plans {
+		out = c.lines(out, deeper+"->  ", o)
+	}
+	if len(n.homeText) > 0 {
+		out = append(out, deeper+"->  Home")
+		for _, l := range n.homeText {
+			out = append(out, deeper+"      "+l)
+		}
+	}
+	return out
+}
+
+// rowsCursor is a bounded result that the proxy made itself, in text form.
+func rowsCursor(fields []pgproto3.FieldDescription, rows [][]*string) *cursor {
+	var f engines.Frames
+	for _, row := range rows {
+		m := pgproto3.DataRow{Values: make([][]byte, len(row))}
+		for i, v := range row {
+			if v != nil {
+				m.Values[i] = append([]byte{}, *v...)
+			}
+		}
+		if data, err := m.Encode(f.Data); err == nil {
+			f.Data, f.Rows = data, f.Rows+1
+		}
+	}
+	return &cursor{stream: &frameStream{fields: engineFields(fields), frames: f}}
+}
+
+// frameStream is a Stream of one batch of frames.
+type frameStream struct {
+	fields []engines.Field
+	frames engines.Frames
+	read   bool
+}
+
+func (f *frameStream) Fields() []engines.Field { return f.fields }
+
+func (f *frameStream) Next(context.Context) (engines.Batch, error) {
+	if f.read || f.frames.Rows == 0 {
+		return nil, io.EOF
+	}
+	f.read = true
+	return f.frames, nil
+}
+
+func (f *frameStream) Close() error { return nil }
+
+func fixedTag(tag string) func(int64) string { return func(int64) string { return tag } }

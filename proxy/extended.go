@@ -1,0 +1,399 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/wire"
+)
+
+// prepared is a statement of ours that the client has prepared, by protocol or by PREPARE. Home holds it as well, under
+// the same name: home describes it, and only Bind and Execute are ours.
+type prepared struct {
+	text      string
+	statement *parser.Statement
+	types     []uint32     // as the client declared them
+	described *description // nil until it was asked for
+	version   int64        // catalog version of described
+}
+
+// onParse lets home prepare the statement and remembers it where it concerns us.
+func (s *Session) onParse(size int) error {
+	frame, err := s.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	name, rest, ok1 := cString(frame[wire.HeaderSize:])
+	text, _, ok2 := cString(rest)
+	if !ok1 || !ok2 {
+		return s.pass('P', size) // home refuses it
+	}
+	hit, err := s.concerns(text)
+	if err != nil {
+		return err
+	}
+	if hit {
+		if edited, ok := s.shadow(text); ok {
+			return s.parseInstead(size, edited)
+		}
+		if st := s.ours(text); st != nil {
+			p := &prepared{text: text, statement: st}
+			return s.parseOurs(name, p, size)
+		}
+	}
+	if s.knows(name) {
+		return s.parseOurs(name, nil, size)
+	}
+	return s.pass('P', size)
+}
+
+// parseOurs passes a Parse on and notes under its name, once home has accepted it, that it is p (nil: not ours).
+func (s *Session) parseOurs(name string, p *prepared, size int) error {
+	if p != nil {
+		frame, err := s.in.Frame(size)
+		if err != nil {
+			return err
+		}
+		var m pgproto3.Parse
+		if err := m.Decode(frame[wire.HeaderSize:]); err != nil {
+			return s.pass('P', size)
+		}
+		p.types = append([]uint32(nil), m.ParameterOIDs...)
+	}
+	s.parsing = true
+	return s.passFor('P', size, func(ok bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		switch {
+		case ok && p != nil:
+			s.stmts[name] = p
+		case ok || name == "":
+			delete(s.stmts, name)
+		}
+	})
+}
+
+// parseInstead sends home the same Parse with another text.
+func (s *Session) parseInstead(size int, text string) error {
+	frame, err := s.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	var m pgproto3.Parse
+	if err := m.Decode(frame[wire.HeaderSize:]); err != nil {
+		return s.pass('P', size)
+	}
+	m.Query = text
+	data := appendMessage(nil, &m)
+	if err := s.drop(size); err != nil {
+		return err
+	}
+	return s.home.send(data, wire.Reply{Kind: 'P'})
+}
+
+// knows reports whether name is that of a prepared statement of ours, once home has answered all Parses.
+func (s *Session) knows(name string) bool { return s.prepared(name) != nil || s.parsing }
+
+func (s *Session) prepared(name string) *prepared {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stmts[name]
+}
+
+func (s *Session) holdsStatements() bool {
+	if s.parsing {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.stmts) > 0
+}
+
+// settleParses waits until home has answered the Parses of ours that are under way.
+func (s *Session) settleParses() error {
+	if !s.parsing {
+		return nil
+	}
+	if err := s.takeHome(); err != nil {
+		return ignoreCopyIn(err)
+	}
+	s.parsing = false
+	return nil
+}
+
+func (s *Session) onBind(size int) error {
+	if len(s.portals) == 0 && !s.holdsStatements() {
+		return s.pass('B', size)
+	}
+	if err := s.settleParses(); err != nil {
+		return err
+	}
+	portalName, name, err := s.bindNames(size)
+	if err != nil {
+		return err
+	}
+	p := s.prepared(name)
+	if p == nil && s.portals[portalName] == nil {
+		return s.pass('B', size)
+	}
+	if err := s.takeHome(); err != nil {
+		if err == errCopyIn {
+			return s.pass('B', size)
+		}
+		return err
+	}
+	if s.home.failed() {
+		return s.drop(size)
+	}
+	s.settleTransaction()
+	if old := s.portals[portalName]; old != nil {
+		if portalName != "" && !old.home {
+			return s.refuse(size, pgerr.New(pgerr.DuplicateCursor, "cursor %q already exists", portalName))
+		}
+		s.closePortal(portalName)
+	}
+	if p == nil {
+		return s.pass('B', size)
+	}
+	return s.bindOurs(size, p)
+}
+
+// bindNames reads the two names that a Bind starts with.
+func (s *Session) bindNames(size int) (portal, statement string, err error) {
+	for want := 160; ; want = size {
+		body, err := s.in.Prefix(want, size)
+		if err != nil {
+			return "", "", err
+		}
+		portal, rest, ok := cString(body[wire.HeaderSize:])
+		if ok {
+			if statement, _, ok := cString(rest); ok {
+				return portal, statement, nil
+			}
+		}
+		if want >= size {
+			return "", "", nil // home refuses it
+		}
+	}
+}
+
+// bindOurs makes a portal of a statement that concerns us. Home is ours.
+func (s *Session) bindOurs(size int, p *prepared) error {
+	frame, err := s.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	var m pgproto3.Bind
+	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
+		return s.refuse(size, pgerr.New(pgerr.ProtocolViolation, "invalid message format"))
+	}
+	x, err := s.prepare(p, &m)
+	if err == nil && x == nil { // it names nothing of ours after all
+		return s.pass('B', size)
+	}
+	if err := s.drop(size); err != nil {
+		return err
+	}
+	if err == nil {
+		err = s.bindPortal(x, &m)
+	}
+	if err != nil {
+		s.skip = true
+		return s.fail(err)
+	}
+	return nil
+}
+
+// refuse answers a message of an extended group with an error.
+func (s *Session) refuse(size int, err error) error {
+	if derr := s.drop(size); derr != nil {
+		return derr
+	}
+	s.skip = true
+	return s.fail(err)
+}
+
+func (s *Session) onDescribeOrClose(typ byte, size int) error {
+	if len(s.portals) == 0 && !s.holdsStatements() {
+		return s.pass(typ, size)
+	}
+	frame, err := s.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	kind := byte(0)
+	if size > wire.HeaderSize {
+		kind = frame[wire.HeaderSize]
+	}
+	name, _, ok := cString(frame[min(wire.HeaderSize+1, size):])
+	if !ok {
+		return s.pass(typ, size)
+	}
+	if kind == 'S' && typ == 'C' {
+		s.parsing = true
+		return s.passFor(typ, size, func(ok bool) {
+			if ok {
+				s.forget(name)
+			}
+		})
+	}
+	if p := s.portals[name]; kind == 'P' && p != nil {
+		return s.portalMessage(typ, size, name, p)
+	}
+	return s.pass(typ, size)
+}
+
+func (s *Session) forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.stmts, name)
+}
+
+// portalMessage answers Describe and Close of a portal of ours.
+func (s *Session) portalMessage(typ byte, size int, name string, p *portal) error {
+	if err := s.takeHome(); err != nil {
+		return err
+	}
+	if s.home.failed() {
+		return s.drop(size)
+	}
+	if typ == 'C' {
+		home := p.home
+		s.closePortal(name)
+		if home {
+			return s.pass(typ, size)
+		}
+	}
+	if err := s.drop(size); err != nil {
+		return err
+	}
+	switch {
+	case typ == 'C':
+		s.say(&pgproto3.CloseComplete{})
+	case p.fields == nil:
+		s.say(&pgproto3.NoData{})
+	default:
+		s.say(&pgproto3.RowDescription{Fields: withFormats(p.fields, p.formats)})
+	}
+	return s.flush()
+}
+
+func (s *Session) onExecute(size int) error {
+	if len(s.portals) == 0 {
+		return s.pass('E', size)
+	}
+	frame, err := s.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	name, rest, ok := cString(frame[wire.HeaderSize:])
+	p := s.portals[name]
+	if !ok || len(rest) != 4 || p == nil || p.home {
+		return s.pass('E', size)
+	}
+	limit := int64(int32(binary.BigEndian.Uint32(rest)))
+	if err := s.takeHome(); err != nil {
+		return err
+	}
+	if err := s.drop(size); err != nil || s.home.failed() {
+		return err
+	}
+	if err := s.executePortal(name, p, max(limit, 0)); err != nil {
+		s.closePortal(name)
+		s.skip = true
+		return s.fail(err)
+	}
+	return nil
+}
+
+func (s *Session) onSync(size int) error {
+	s.skip = false
+	if s.writing != nil {
+		if err := s.commitGroup(); err != nil {
+			return err
+		}
+	}
+	if err := s.pass('S', size); err != nil {
+		return err
+	}
+	return s.afterSync()
+}
+
+// afterSync frees what does not outlive a transaction, when home says that it is over.
+func (s *Session) afterSync() error {
+	if len(s.portals) == 0 && s.writing == nil {
+		return nil
+	}
+	if err := s.takeHome(); err != nil {
+		return ignoreCopyIn(err)
+	}
+	s.settleTransaction()
+	if s.home.state() != 'T' {
+		return s.endWrite(false)
+	}
+	return nil
+}
+
+// settleTransaction forgets what went with a transaction that home has ended since the last call. Home is ours.
+func (s *Session) settleTransaction() {
+	s.mu.Lock()
+	over := s.over
+	s.over = false
+	s.mu.Unlock()
+	if over {
+		s.closePortals()
+		s.temps, s.shipped = nil, false // dropped on commit
+	}
+}
+
+// commitGroup commits what a group of messages outside a transaction block has written to a foreign server, before
+// home commits its part.
+func (s *Session) commitGroup() error {
+	if err := s.takeHome(); err != nil {
+		return ignoreCopyIn(err)
+	}
+	if s.home.inBlock() {
+		return nil
+	}
+	if s.home.failed() {
+		return s.endWrite(false)
+	}
+	if err := s.endWrite(true); err != nil {
+		return s.fail(err)
+	}
+	return nil
+}
+
+// cString splits b behind its first zero byte.
+func cString(b []byte) (text string, rest []byte, ok bool) {
+	n := bytes.IndexByte(b, 0)
+	if n < 0 {
+		return "", nil, false
+	}
+	return string(b[:n]), b[n+1:], true
+}
+
+// withFormats returns the fields as a client sees them that asked for formats (one for all, or one each; none: text).
+func withFormats(fields []pgproto3.FieldDescription, formats []int16) []pgproto3.FieldDescription {
+	out := make([]pgproto3.FieldDescription, len(fields))
+	for i, f := range fields {
+		f.Format = formatOf(formats, i)
+		out[i] = f
+	}
+	return out
+}
+
+func formatOf(formats []int16, i int) int16 {
+	switch {
+	case len(formats) == 0:
+		return 0
+	case len(formats) == 1:
+		return formats[0]
+	default:
+		return formats[i]
+	}
+}

@@ -1,0 +1,256 @@
+package proxy
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser/plan"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/encode"
+	"github.com/sluicedb/sluice/proxy/wire"
+)
+
+// tempPrefix returns a prefix for temporary tables that no other statement of the session uses.
+func (s *Session) tempPrefix() string {
+	s.serial++
+	return ownPrefix + strconv.Itoa(s.serial) + "_"
+}
+
+// shipAll brings the inputs of a statement that home runs into temporary tables of the client's own session.
+func (s *Session) shipAll(x *execution) error {
+	run := s.begin()
+	defer run.end()
+	if err := s.dropTemps(run.ctx); err != nil {
+		return err
+	}
+	for i := range x.plan.Inputs {
+		if err := s.ship(run.ctx, x, &x.plan.Inputs[i]); err != nil {
+			return s.cause(err)
+		}
+	}
+	return nil
+}
+
+// dropTemps drops the temporary tables of statements that are over, inside a transaction block; elsewhere they went
+// with the transaction.
+func (s *Session) dropTemps(ctx context.Context) error {
+	if len(s.temps) == 0 {
+		return nil
+	}
+	sql := "DROP TABLE IF EXISTS pg_temp." + strings.Join(s.temps, ", pg_temp.")
+	s.temps = nil
+	_, err := s.Exec(ctx, sql)
+	return err
+}
+
+// ship copies one input to home.
+func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) error {
+	s.shipped = true
+	if _, err := s.Exec(ctx, createInput(in)); err != nil {
+		return err
+	}
+	stream, err := s.openStream(ctx, x, in.Relation.Server, in.RemoteSQL, in.Params)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	return s.copyStream(ctx, "pg_temp."+in.TempName, inputFields(in), stream)
+}
+
+// createInput makes the table for an input with the very column types of the foreign table.
+func createInput(in *plan.Input) string {
+	var b strings.Builder
+	b.WriteString("CREATE TEMPORARY TABLE " + in.TempName + " ON COMMIT DROP AS SELECT ")
+	sep := ""
+	if in.RowID {
+		b.WriteString("0::bigint AS sluice_rowid")
+		sep = ", "
+	}
+	for _, i := range in.Columns {
+		b.WriteString(sep + pgx.Identifier{in.Relation.Columns[i].Name}.Sanitize())
+		sep = ", "
+	}
+	b.WriteString(" FROM " + pgx.Identifier{in.Relation.Schema, in.Relation.Name}.Sanitize() + " WITH NO DATA")
+	return b.String()
+}
+
+func inputFields(in *plan.Input) []engines.Field {
+	var fields []engines.Field
+	if in.RowID {
+		fields = append(fields, engines.Field{Name: "sluice_rowid", OID: 20, Typmod: -1})
+	}
+	for _, i := range in.Columns {
+		c := in.Relation.Columns[i]
+		fields = append(fields, engines.Field{Name: c.Name, OID: c.Type, Typmod: c.Typmod})
+	}
+	return fields
+}
+
+// openStream opens a query of a plan at a server.
+func (s *Session) openStream(ctx context.Context, x *execution, server *catalog.Server, sql string, params []int) (engines.Stream, error) {
+	args, err := s.pick(ctx, x, params)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := s.server.engines.get(ctx, s.database, server)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Open(ctx, engines.Query{SQL: sql, Args: args})
+}
+
+var copyHeader = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+
+// copySettings are those that home reads values in, whatever the session's own are.
+var copySettings = encode.Settings{TimeZone: time.UTC, DateStyle: "ISO, YMD", IntervalStyle: "postgres", ExtraFloatDigits: 1}
+
+// copyStream feeds a stream into a table at home by COPY, one batch at a time. Types that have no binary form here
+// travel as text.
+func (s *Session) copyStream(ctx context.Context, table string, fields []engines.Field, stream engines.Stream) error {
+	format := int16(1)
+	enc, err := encode.New(fields, repeat(1, len(fields)), stream.Fields(), copySettings)
+	if err != nil {
+		format = 0
+		if enc, err = encode.New(fields, repeat(0, len(fields)), stream.Fields(), copySettings); err != nil {
+			return err
+		}
+	}
+	sql := "COPY " + table + " FROM STDIN"
+	if format == 1 {
+		sql += " (FORMAT binary)"
+	}
+	return s.copyIn(ctx, sql, func(write func([]byte) error) error {
+		var buf []byte
+		if format == 1 {
+			buf = appendCopyData(buf, copyHeader)
+		}
+		for {
+			batch, err := stream.Next(ctx)
+			if err == io.EOF && ctx.Err() == nil {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			if buf, err = appendCopyBatch(buf, enc, batch, format); err != nil {
+				return err
+			}
+			if err := write(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+		}
+		if format == 1 {
+			buf = appendCopyData(buf, []byte{0xff, 0xff})
+		}
+		return write(buf)
+	})
+}
+
+func appendCopyBatch(buf []byte, enc *encode.Encoder, batch engines.Batch, format int16) ([]byte, error) {
+	c, ok := batch.(engines.Columns)
+	if !ok {
+		return nil, pgerr.New(pgerr.InternalError, "cannot copy a batch of form %T", batch)
+	}
+	if format == 1 {
+		return enc.AppendCopy(buf, c.Record, 0, c.NumRows())
+	}
+	return enc.AppendCopyText(buf, c.Record, 0, c.NumRows())
+}
+
+func appendCopyData(dst, data []byte) []byte {
+	return appendMessage(dst, &pgproto3.CopyData{Data: data})
+}
+
+func repeat(format int16, n int) []int16 {
+	out := make([]int16, n)
+	for i := range out {
+		out[i] = format
+	}
+	return out
+}
+
+// copyIn runs a COPY … FROM STDIN at home, within the open transaction. feed writes whole CopyData messages. A failure
+// of feed fails the COPY, and is what copyIn returns.
+func (s *Session) copyIn(ctx context.Context, sql string, feed func(write func([]byte) error) error) error {
+	var r request
+	r.close('S', onceName).parse(onceName, sql, nil).bind(ownPortal, onceName, nil).execute(ownPortal)
+	if err := s.home.send(append(r.data, flushMessage...), r.replies...); err != nil {
+		return homeGone(err)
+	}
+	if err := s.awaitCopy('G'); err != nil {
+		return err
+	}
+	ferr := feed(func(data []byte) error {
+		select {
+		case frame := <-s.home.captured: // home does not like what it got
+			if frame[0] == 'E' {
+				return readError(frame[wire.HeaderSize:])
+			}
+		default:
+		}
+		_, err := s.home.conn.Write(data)
+		return homeErr(err)
+	})
+	if s.home.failed() {
+		if e, ok := s.pendingError(); ok {
+			return e
+		}
+		return ferr
+	}
+	end := appendMessage(nil, &pgproto3.CopyDone{})
+	if ferr != nil {
+		end = appendMessage(nil, &pgproto3.CopyFail{Message: "the foreign server failed"})
+	}
+	var c request
+	c.close('P', ownPortal)
+	if err := s.home.send(append(append(end, c.data...), flushMessage...), c.replies...); err != nil {
+		return homeGone(err)
+	}
+	err := s.awaitCopy('C')
+	if err == nil {
+		err = s.awaitCopy('3')
+	}
+	if ferr != nil {
+		return ferr
+	}
+	return err
+}
+
+// awaitCopy reads home's answer up to a frame of the type given.
+func (s *Session) awaitCopy(typ byte) error {
+	for {
+		frame, err := s.home.next(s.ctx)
+		if err != nil {
+			return homeGone(err)
+		}
+		switch frame[0] {
+		case typ:
+			return nil
+		case 'E':
+			return readError(frame[wire.HeaderSize:])
+		}
+	}
+}
+
+// pendingError returns an error of home that was captured and not yet read.
+func (s *Session) pendingError() (error, bool) {
+	for {
+		select {
+		case frame := <-s.home.captured:
+			if frame[0] == 'E' {
+				return readError(frame[wire.HeaderSize:]), true
+			}
+		default:
+			return nil, false
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package proxy
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/proxy/wire"
+)
+
+// portal is a portal of ours: a result that we compute (open), or one that home holds over inputs we shipped (home).
+type portal struct {
+	fields  []pgproto3.FieldDescription // nil: returns no rows
+	formats []int16
+	home    bool
+	temps   []string // temporary tables that a home portal reads
+
+	open   func(ctx context.Context) (*cursor, error) // the first Execute; a nil cursor returns no rows
+	tag    func(rows int64) string
+	cursor *cursor
+	ran    bool
+}
+
+// bindPortal makes the portal that a Bind asks for. Home is ours.
+func (s *Session) bindPortal(x *execution, m *pgproto3.Bind) error {
+	if x.plan != nil && x.atHome() {
+		return s.bindHome(x, m)
+	}
+	s.portals[m.DestinationPortal] = x.portal(s, m.ResultFormatCodes)
+	s.say(&pgproto3.BindComplete{})
+	return s.flush()
+}
+
+// bindHome ships the inputs and lets home bind the statement over them: from then on the portal is home's.
+func (s *Session) bindHome(x *execution, m *pgproto3.Bind) error {
+	if err := s.shipAll(x); err != nil {
+		return err
+	}
+	name := m.DestinationPortal
+	s.portals[name] = &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true, temps: x.temps()}
+	data, replies := s.parseJoin(x)
+	bound := *m
+	bound.PreparedStatement = joinName
+	data = appendMessage(data, &bound)
+	return homeErr(s.home.send(data, append(replies, wire.Reply{Kind: 'B'})...))
+}
+
+// joinName is the name of the statement that home runs over shipped inputs.
+const joinName = ownPrefix + "join"
+
+func (s *Session) parseJoin(x *execution) ([]byte, []wire.Reply) {
+	data := appendMessage(nil, &pgproto3.Close{ObjectType: 'S', Name: joinName})
+	data = appendMessage(data, &pgproto3.Parse{Name: joinName, Query: x.plan.HomeSQL, ParameterOIDs: x.described.params})
+	return data, []wire.Reply{{Kind: 'C', Fate: wire.Swallow}, {Kind: 'P', Fate: wire.Swallow}}
+}
+
+func homeErr(err error) error {
+	if err != nil {
+		return homeGone(err)
+	}
+	return nil
+}
+
+// executePortal runs a portal of ours for up to limit rows (0: all) and says how it went.
+func (s *Session) executePortal(name string, p *portal, limit int64) error {
+	run := s.begin()
+	defer run.end()
+	if !p.ran {
+		p.ran = true
+		c, err := p.open(run.ctx)
+		if err != nil {
+			return s.cause(err)
+		}
+		p.cursor = c
+	}
+	if p.cursor == nil {
+		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(0))})
+		return s.flush()
+	}
+	rows, more, err := s.deliver(run.ctx, p.cursor, limit)
+	if err != nil {
+		return err
+	}
+	if more {
+		s.say(&pgproto3.PortalSuspended{})
+	} else {
+		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(rows))})
+	}
+	return s.flush()
+}
+
+func (s *Session) closePortal(name string) {
+	p := s.portals[name]
+	if p == nil {
+		return
+	}
+	delete(s.portals, name)
+	s.temps = append(s.temps, p.temps...)
+	if p.cursor != nil {
+		_ = p.cursor.stream.Close()
+	}
+}
+
+func (s *Session) closePortals() {
+	for name := range s.portals {
+		s.closePortal(name)
+	}
+}
+
+func selectTag(rows int64) string { return "SELECT " + strconv.FormatInt(rows, 10) }

@@ -1,0 +1,130 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/wire"
+)
+
+// checkPrivileges refuses a statement whose role lacks a privilege on a relation of ours: home never comes to check them.
+// Whole relations are checked first. Only where that fails, home is asked which columns the statement really uses.
+func (s *Session) checkPrivileges(ctx context.Context, x *execution) error {
+	var list []catalog.Privilege
+	for _, p := range x.plan.Privileges {
+		list = append(list, catalog.Privilege{
+			OID: p.Relation.OID, Role: p.Role, Name: p.Name, Columns: []int16{catalog.WholeRow}, Named: p.Role == 0,
+		})
+	}
+	err := catalog.CheckPrivileges(ctx, s, list)
+	var pe *pgconn.PgError
+	if !errors.As(err, &pe) || pe.Code != pgerr.InsufficientPrivilege || strings.HasPrefix(pe.Message, "permission denied for schema") {
+		return err
+	}
+	exact, err := s.usedColumns(ctx, x)
+	if err != nil {
+		return err
+	}
+	if len(exact) == 0 {
+		return pe
+	}
+	return catalog.CheckPrivileges(ctx, s, exact)
+}
+
+const traceOn = `SELECT pg_catalog.current_setting('client_min_messages'), pg_catalog.current_setting('debug_print_rewritten'), ` +
+	`pg_catalog.current_setting('debug_pretty_print'), pg_catalog.set_config('client_min_messages', 'log', true), ` +
+	`pg_catalog.set_config('debug_print_rewritten', 'on', true), pg_catalog.set_config('debug_pretty_print', 'off', true)`
+
+const traceOff = `SELECT pg_catalog.set_config('client_min_messages', $1, true), pg_catalog.set_config('debug_print_rewritten', $2, true), ` +
+	`pg_catalog.set_config('debug_pretty_print', $3, true)`
+
+// usedColumns makes home print the statement's analysed and rewritten query tree, which says for each relation as whom
+// and for which columns Postgres would check privileges.
+func (s *Session) usedColumns(ctx context.Context, x *execution) ([]catalog.Privilege, error) {
+	rows, err := s.Query(ctx, traceOn)
+	if err != nil {
+		return nil, err
+	}
+	var r request
+	r.close('S', onceName).parse(onceName, x.statement.Text, x.described.params)
+	for i := range r.replies {
+		r.replies[i].Fate = wire.CaptureAll
+	}
+	var trees []string
+	err = s.ask(ctx, &r, func(typ byte, body []byte) error {
+		var m pgproto3.NoticeResponse
+		if typ == 'N' && m.Decode(body) == nil && m.Severity == "LOG" {
+			trees = append(trees, m.Detail)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.Query(ctx, traceOff, *rows[0][0], *rows[0][1], *rows[0][2]); err != nil {
+		return nil, err
+	}
+	var list []catalog.Privilege
+	for _, tree := range trees {
+		list = append(list, s.readTree(tree)...)
+	}
+	return list, nil
+}
+
+// neededPrivileges matches what a range table entry (to Postgres 15) or its permission info (from 16) says.
+var neededPrivileges = regexp.MustCompile(`:relid (\d+) [^{}]*?:requiredPerms (\d+) :checkAsUser (\d+) ` +
+	`:selectedCols \(b([ \d]*)\) :insertedCols \(b([ \d]*)\) :updatedCols \(b([ \d]*)\)`)
+
+// Bits of requiredPerms (Postgres' parsenodes.h).
+const (
+	aclInsert = 1 << iota
+	aclSelect
+	aclUpdate
+	aclDelete
+	aclTruncate
+)
+
+// firstColumnBit is the bit that stands for attribute number 0 in a set of columns.
+const firstColumnBit = 7
+
+func (s *Session) readTree(tree string) []catalog.Privilege {
+	var list []catalog.Privilege
+	for _, m := range neededPrivileges.FindAllStringSubmatch(tree, -1) {
+		oid, _ := strconv.ParseUint(m[1], 10, 32)
+		perms, _ := strconv.ParseUint(m[2], 10, 32)
+		role, _ := strconv.ParseUint(m[3], 10, 32)
+		if s.snapshot.Relations[uint32(oid)] == nil {
+			continue
+		}
+		for _, p := range []struct {
+			bit     uint64
+			name    string
+			columns string
+		}{{aclSelect, "SELECT", m[4]}, {aclInsert, "INSERT", m[5]}, {aclUpdate, "UPDATE", m[6]}, {aclDelete, "DELETE", ""}, {aclTruncate, "TRUNCATE", ""}} {
+			if perms&p.bit != 0 {
+				list = append(list, catalog.Privilege{
+					OID: uint32(oid), Role: uint32(role), Name: p.name, Columns: columnSet(p.columns), Named: role == 0,
+				})
+			}
+		}
+	}
+	return list
+}
+
+func columnSet(bits string) []int16 {
+	var columns []int16
+	for _, f := range strings.Fields(bits) {
+		if n, err := strconv.Atoi(f); err == nil {
+			columns = append(columns, int16(n-firstColumnBit))
+		}
+	}
+	return columns
+}

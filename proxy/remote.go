@@ -1,0 +1,55 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/encode"
+)
+
+// openRemote opens a statement that one engine computes whole.
+func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16) (*cursor, error) {
+	stream, err := s.openStream(ctx, x, x.plan.Server, x.plan.RemoteSQL, x.plan.Params)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := s.encodeSettings(x)
+	if err != nil {
+		_ = stream.Close()
+		return nil, err
+	}
+	fields := engineFields(x.described.fields)
+	each := make([]int16, len(fields))
+	for i := range each {
+		each[i] = formatOf(formats, i)
+	}
+	c, err := newCursor(stream, fields, each, settings)
+	if err != nil {
+		_ = stream.Close()
+	}
+	return c, err
+}
+
+func newCursor(stream engines.Stream, fields []engines.Field, formats []int16, settings encode.Settings) (*cursor, error) {
+	encoder, err := encode.New(fields, formats, stream.Fields(), settings)
+	if err != nil {
+		return nil, err
+	}
+	return &cursor{stream: stream, encoder: encoder}, nil
+}
+
+// encodeSettings are the session's settings that values are written by.
+func (s *Session) encodeSettings(x *execution) (encode.Settings, error) {
+	zone, err := time.LoadLocation(x.facts.TimeZone)
+	if err != nil {
+		return encode.Settings{}, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "time zone %q is not known to the proxy", x.facts.TimeZone),
+			"SET sluice.route = 'home_join' lets home write the values.")
+	}
+	return encode.Settings{
+		TimeZone: zone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
+		ExtraFloatDigits: x.facts.ExtraFloatDigits, ByteaEscape: strings.EqualFold(x.facts.ByteaOutput, "escape"),
+	}, nil
+}

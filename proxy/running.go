@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/wire"
+)
+
+// watchInterval is how often a session that is busy with a statement of ours looks whether its client is still there.
+const watchInterval = 250 * time.Millisecond
+
+var errClientGone = errors.New("the client is gone")
+
+// running is a statement of ours at work, from begin to end. Its context ends with a cause that is told to the client.
+type running struct {
+	session *Session
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	outer   *running
+}
+
+// begin marks the start of work on a statement of ours. Nested calls belong to the outer one.
+func (s *Session) begin() *running {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &running{session: s, outer: s.running}
+	if r.outer != nil {
+		r.ctx = r.outer.ctx
+		return r
+	}
+	r.ctx, r.cancel = context.WithCancelCause(s.ctx)
+	s.running = r
+	go s.watchClient(r)
+	return r
+}
+
+func (r *running) end() {
+	if r.outer != nil {
+		return
+	}
+	r.session.mu.Lock()
+	r.session.running = nil
+	r.session.mu.Unlock()
+	r.cancel(nil)
+}
+
+// watchClient ends the work when the client vanishes, which nobody else sees while it goes on.
+func (s *Session) watchClient(r *running) {
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-tick.C:
+			if hungUp(s.login.Client) {
+				r.cancel(errClientGone)
+				s.Cancel()
+				_ = s.client.Close()
+				return
+			}
+		}
+	}
+}
+
+// Cancel interrupts the statement that runs now, at home or at an engine; when none runs it does nothing.
+func (s *Session) Cancel() {
+	s.mu.Lock()
+	r := s.running
+	s.mu.Unlock()
+	if r != nil {
+		r.cancel(pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request"))
+	}
+	if s.home.owes() {
+		s.server.cancelHome(s.login)
+	}
+}
+
+// cause returns why a statement of ours failed: what ended its context, if that was it.
+func (s *Session) cause(err error) error {
+	s.mu.Lock()
+	r := s.running
+	s.mu.Unlock()
+	if r != nil && r.ctx.Err() != nil {
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+		return context.Cause(r.ctx)
+	}
+	return err
+}
+
+// async takes a frame that home sent without being asked. An error, such as a timeout, ends the statement of ours that
+// runs and is told to the client in its place; everything else is forwarded.
+func (s *Session) async(typ byte, frame []byte) bool {
+	if typ != 'E' {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return false
+	}
+	s.running.cancel(readError(append([]byte(nil), frame[wire.HeaderSize:]...)))
+	return true
+}

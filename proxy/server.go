@@ -1,0 +1,246 @@
+package proxy
+
+import (
+	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/startup"
+)
+
+// Config is what a Server needs. Home and Wrappers are required.
+type Config struct {
+	Home        *pgconn.Config // where home is, and the proxy's own account there
+	Wrappers    []engines.Wrapper
+	TLS         *tls.Config // for clients; nil: no TLS
+	TLSRequired bool
+	Logger      *slog.Logger // nil: slog.Default
+	Version     string       // of Sluice, for the catalog
+}
+
+// Server accepts clients of one home.
+type Server struct {
+	config   Config
+	wrappers map[string]engines.Wrapper
+	cache    *catalog.Cache
+	engines  *openEngines
+	watch    *watches
+
+	mu        sync.Mutex
+	sessions  map[uint32]*Session // by home's process ID
+	listeners map[net.Listener]struct{}
+	draining  bool
+	wg        sync.WaitGroup
+	ctx       context.Context
+	cancel    context.CancelFunc
+}
+
+// NewServer checks the configuration and makes a Server; it connects to nothing.
+func NewServer(c Config) (*Server, error) {
+	if c.Home == nil {
+		return nil, errors.New("proxy: no home is configured")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	s := &Server{
+		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{},
+		sessions: map[uint32]*Session{}, listeners: map[net.Listener]struct{}{},
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	for _, w := range c.Wrappers {
+		s.wrappers[w.Name()] = w
+	}
+	s.engines = newOpenEngines(s.wrappers)
+	s.watch = newWatches(s)
+	return s, nil
+}
+
+// Serve accepts connections from l until ctx ends or Shutdown or Close is called; then it returns nil.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	s.mu.Lock()
+	if s.draining {
+		s.mu.Unlock()
+		return l.Close()
+	}
+	s.listeners[l] = struct{}{}
+	s.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	for {
+		c, err := l.Accept()
+		if err == nil {
+			s.wg.Go(func() { s.handle(c) })
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		s.config.Logger.Warn("cannot accept a connection", "error", err)
+		select { // out of file descriptors, most likely: let some go
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// handle serves one connection to its end. A panic ends that session alone.
+func (s *Server) handle(c net.Conn) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.config.Logger.Error("a session panicked", "panic", r, "stack", string(debug.Stack()))
+			_ = c.Close()
+		}
+	}()
+	login, err := startup.Accept(s.ctx, c, s.startupConfig())
+	if err != nil {
+		s.config.Logger.Debug("login failed", "client", c.RemoteAddr().String(), "error", err)
+		return
+	}
+	if login.Cancel != nil {
+		s.cancelRequest(login.Cancel)
+		return
+	}
+	if login.Replication {
+		relay(login)
+		return
+	}
+	session := newSession(s, login)
+	if !s.register(session) {
+		session.refuseLogin(shutdownError())
+		return
+	}
+	defer s.unregister(session)
+	err = session.serve()
+	if err != nil && !errors.Is(err, errTerminated) && !errors.Is(err, io.EOF) {
+		session.log.Debug("session ended", "error", err)
+	}
+}
+
+func (s *Server) startupConfig() startup.Config {
+	return startup.Config{
+		Home: s.config.Home, TLS: func() *tls.Config { return s.config.TLS }, TLSRequired: s.config.TLSRequired,
+		Verifier: s.watch.verifier,
+	}
+}
+
+func shutdownError() *pgconn.PgError {
+	return pgerr.New(pgerr.AdminShutdown, "terminating connection due to administrator command")
+}
+
+func (s *Server) register(session *Session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false
+	}
+	s.sessions[session.login.PID] = session
+	return true
+}
+
+func (s *Server) unregister(session *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[session.login.PID] == session {
+		delete(s.sessions, session.login.PID)
+	}
+}
+
+// cancelRequest carries out a CancelRequest. One for a session of another proxy, or of none, goes to home as it is.
+func (s *Server) cancelRequest(m *pgproto3.CancelRequest) {
+	s.mu.Lock()
+	session := s.sessions[m.ProcessID]
+	s.mu.Unlock()
+	if session == nil {
+		_ = startup.SendCancel(s.ctx, s.config.Home, m.ProcessID, m.SecretKey)
+		return
+	}
+	if subtle.ConstantTimeCompare(session.login.SecretKey, m.SecretKey) == 1 {
+		session.Cancel()
+	}
+}
+
+// cancelHome cancels what home runs for a session.
+func (s *Server) cancelHome(login *startup.Result) {
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	_ = startup.SendCancel(ctx, s.config.Home, login.PID, login.SecretKey)
+}
+
+// Shutdown stops accepting and waits for the sessions to end until ctx does; then it ends them.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stopAccepting()
+	ended := make(chan struct{})
+	go func() { s.wg.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return s.Close()
+	case <-ctx.Done():
+		_ = s.Close()
+		return ctx.Err()
+	}
+}
+
+func (s *Server) stopAccepting() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = true
+	for l := range s.listeners {
+		_ = l.Close()
+	}
+}
+
+// Close ends all sessions and engines at once and waits until they are gone.
+func (s *Server) Close() error {
+	s.stopAccepting()
+	s.cancel()
+	s.mu.Lock()
+	for _, session := range s.sessions {
+		session.cancel(shutdownError())
+		_ = session.client.Close()
+	}
+	s.mu.Unlock()
+	s.wg.Wait()
+	s.watch.close()
+	return s.engines.close()
+}
+
+// relay copies a replication connection both ways, unread.
+func relay(login *startup.Result) {
+	defer login.Client.Close()
+	defer login.Home.Close()
+	head, _ := (&pgproto3.ReadyForQuery{TxStatus: login.TxStatus}).Encode(append([]byte(nil), login.Login...))
+	if _, err := login.Client.Write(append(head, login.HomeLeft...)); err != nil {
+		return
+	}
+	if _, err := login.Home.Write(login.ClientLeft); err != nil {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(login.Home, login.Client)
+		_ = login.Home.Close()
+	}()
+	_, _ = io.Copy(login.Client, login.Home)
+}
+
+// refuseLogin ends a session that logged in when the server was about to stop.
+func (s *Session) refuseLogin(e *pgconn.PgError) {
+	e.Severity, e.SeverityUnlocalized = "FATAL", "FATAL"
+	s.sayError(e)
+	_ = s.flush()
+	_ = s.client.Close()
+	_ = s.home.conn.Close()
+}

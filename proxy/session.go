@@ -1,0 +1,322 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/startup"
+	"github.com/sluicedb/sluice/proxy/wire"
+)
+
+const clientBuffer = 8 << 10
+
+// errHomeEnded says that home closed the connection.
+var errHomeEnded = errors.New("home closed the connection")
+
+// errSkipped says that home skips messages until a Sync, so that nothing can be asked of it.
+var errSkipped = errors.New("home skips messages until Sync")
+
+// Session is one client and its home connection.
+type Session struct {
+	server   *Server
+	log      *slog.Logger
+	login    *startup.Result
+	database string
+	ctx      context.Context // ends with the session
+	cancel   context.CancelCauseFunc
+
+	client   net.Conn
+	in       *wire.Reader
+	out      []byte // what the frontend goroutine has to say to the client
+	clientMu sync.Mutex
+
+	home    *backend
+	replies []wire.Reply // of walked messages that were not sent to home yet
+
+	parsing  bool // home has not answered all Parses of ours
+	skip     bool // a statement of ours failed: drop messages until Sync
+	snapshot *catalog.Snapshot
+	private  bool              // snapshot was read inside an open transaction
+	internal map[string]string // SQL of our own at home → its statement name
+	serial   int               // numbers temporary tables
+
+	mu             sync.Mutex // guards what the backend goroutine and cancel requests touch as well
+	stmts          map[string]*prepared
+	stale          bool // DDL ran here: read the catalog again
+	over           bool // home has ended a transaction since the frontend looked
+	savepoints     bool // the open transaction has savepoints
+	ddl            bool // DDL ran in the transaction that is open
+	forgetInternal bool // home has lost its prepared statements
+	running        *running
+
+	portals map[string]*portal
+	temps   []string // temporary tables whose statement is over
+	writing *write   // the open write transaction of a foreign server
+	shipped bool     // temporary tables of ours were made in the open transaction
+}
+
+func newSession(server *Server, login *startup.Result) *Session {
+	s := &Session{
+		server: server, login: login, client: login.Client,
+		database: login.Parameters["database"],
+		internal: map[string]string{}, stmts: map[string]*prepared{}, portals: map[string]*portal{},
+	}
+	if s.database == "" {
+		s.database = login.Parameters["user"]
+	}
+	s.log = server.config.Logger.With("pid", login.PID, "user", login.Parameters["user"], "database", s.database)
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.in = wire.NewReader(login.Client, clientBuffer, login.ClientLeft)
+	s.in.BeforeRead = s.forward
+	s.home = newBackend(login.Home, login.HomeLeft, login.TxStatus)
+	s.home.toClient, s.home.onAsync = s.writeClient, s.async
+	s.home.onTag, s.home.onReady = s.tag, s.ready
+	return s
+}
+
+// serve runs the session to its end. Both connections are closed when it returns.
+func (s *Session) serve() error {
+	go func() {
+		s.home.pump()
+		s.cancel(errHomeEnded)
+		_ = s.client.Close() // whatever home had to say was forwarded: unblock the frontend
+	}()
+	defer s.end()
+	if err := s.start(); err != nil {
+		return err
+	}
+	return s.frontend()
+}
+
+// end frees everything of the session, at home and at the engines.
+func (s *Session) end() {
+	s.cancel(net.ErrClosed)
+	s.closePortals()
+	s.endWrite(false)
+	if s.home.owes() {
+		s.server.cancelHome(s.login)
+	}
+	terminate, _ := (&pgproto3.Terminate{}).Encode(nil)
+	_, _ = s.home.conn.Write(terminate)
+	_ = s.home.conn.Close()
+	_ = s.client.Close()
+	for {
+		select {
+		case <-s.home.captured: // let pump end
+		case <-s.home.done:
+			return
+		}
+	}
+}
+
+// start reads the catalog and tells the client that it is logged in.
+func (s *Session) start() error {
+	if err := s.refresh(s.ctx); err != nil {
+		s.log.Warn("cannot read the catalog", "error", err)
+		s.snapshot = &catalog.Snapshot{}
+	}
+	if len(s.internal) > 0 || s.home.failed() {
+		if err := s.syncHome(s.ctx); err != nil {
+			return err
+		}
+	}
+	s.out = append(s.out, s.login.Login...)
+	s.say(&pgproto3.ReadyForQuery{TxStatus: s.login.TxStatus})
+	return s.flush()
+}
+
+// frontend reads the client's messages until it leaves.
+func (s *Session) frontend() error {
+	for {
+		typ, size, err := s.in.Header()
+		if err != nil {
+			return s.leave(err)
+		}
+		if s.skip && typ != 'S' && typ != 'X' {
+			err = s.drop(size)
+		} else {
+			err = s.message(typ, size)
+		}
+		if err != nil {
+			return s.leave(err)
+		}
+	}
+}
+
+// leave ends the session for err: a protocol violation is said to the client as FATAL.
+func (s *Session) leave(err error) error {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		fatal := *pe
+		fatal.Severity, fatal.SeverityUnlocalized = "FATAL", "FATAL"
+		s.sayError(&fatal)
+		_ = s.flush()
+	}
+	return err
+}
+
+// message handles one message of the client.
+func (s *Session) message(typ byte, size int) error {
+	switch typ {
+	case 'Q':
+		return s.onQuery(size)
+	case 'P':
+		return s.onParse(size)
+	case 'B':
+		return s.onBind(size)
+	case 'D', 'C':
+		return s.onDescribeOrClose(typ, size)
+	case 'E':
+		return s.onExecute(size)
+	case 'S':
+		return s.onSync(size)
+	case 'F':
+		return s.pass(typ, size)
+	case 'X':
+		if err := s.forward(); err != nil {
+			return err
+		}
+		return errTerminated
+	default: // H, d, c, f, p, and what home must complain of
+		return s.in.Walk(size)
+	}
+}
+
+// errTerminated says that the client said goodbye.
+var errTerminated = errors.New("terminated by the client")
+
+// pass lets a message of the client through to home as it is.
+func (s *Session) pass(kind byte, size int) error {
+	return s.passFor(kind, size, nil)
+}
+
+func (s *Session) passFor(kind byte, size int, done func(bool)) error {
+	s.replies = append(s.replies, wire.Reply{Kind: kind, Done: done})
+	return s.in.Walk(size)
+}
+
+// forward sends the walked run of messages to home.
+func (s *Session) forward() error {
+	run := s.in.Take()
+	if len(run) == 0 && len(s.replies) == 0 {
+		return nil
+	}
+	err := s.home.send(run, s.replies...)
+	s.replies = s.replies[:0]
+	return err
+}
+
+// drop steps over a message of the client that home must not see.
+func (s *Session) drop(size int) error {
+	if err := s.forward(); err != nil {
+		return err
+	}
+	return s.in.Drop(size)
+}
+
+// takeHome waits until home owes nothing, so that the frontend may write to the client and ask home.
+func (s *Session) takeHome() error {
+	if err := s.forward(); err != nil {
+		return err
+	}
+	return s.home.wait()
+}
+
+// concerns reports whether a query text may concern us, and with it brings the catalog up to date.
+func (s *Session) concerns(text string) (bool, error) {
+	if s.isStale() {
+		if err := s.takeHome(); err != nil {
+			return false, ignoreCopyIn(err)
+		}
+		if err := s.refresh(s.ctx); err != nil {
+			s.log.Warn("cannot read the catalog", "error", err)
+		}
+	}
+	return s.mentions(text), nil
+}
+
+func ignoreCopyIn(err error) error {
+	if err == errCopyIn {
+		return nil
+	}
+	return err
+}
+
+// text returns the query text of a Query message, false where home must complain of the message.
+func queryText(body []byte) (string, bool) {
+	if n := bytes.IndexByte(body, 0); n != len(body)-1 {
+		return "", false
+	}
+	return string(body[:len(body)-1]), true
+}
+
+// say appends a message for the client.
+func (s *Session) say(m pgproto3.BackendMessage) {
+	out, err := m.Encode(s.out)
+	if err == nil {
+		s.out = out
+	}
+}
+
+func (s *Session) sayError(e *pgconn.PgError) { s.say(errorResponse(e)) }
+
+// flush writes what was said to the client.
+func (s *Session) flush() error {
+	if len(s.out) == 0 {
+		return nil
+	}
+	err := s.writeClient(s.out)
+	if cap(s.out) > 4*engines.BatchBytes {
+		s.out = nil
+	}
+	s.out = s.out[:0]
+	return err
+}
+
+func (s *Session) writeClient(run []byte) error {
+	s.clientMu.Lock()
+	defer s.clientMu.Unlock()
+	_, err := s.client.Write(run)
+	return err
+}
+
+// errorResponse makes the message that tells a client of e.
+func errorResponse(e *pgconn.PgError) *pgproto3.ErrorResponse {
+	unlocalized := e.SeverityUnlocalized
+	if unlocalized == "" {
+		unlocalized = e.Severity
+	}
+	return &pgproto3.ErrorResponse{
+		Severity: e.Severity, SeverityUnlocalized: unlocalized, Code: e.Code, Message: e.Message, Detail: e.Detail,
+		Hint: e.Hint, Position: e.Position, InternalPosition: e.InternalPosition, InternalQuery: e.InternalQuery,
+		Where: e.Where, SchemaName: e.SchemaName, TableName: e.TableName, ColumnName: e.ColumnName,
+		DataTypeName: e.DataTypeName, ConstraintName: e.ConstraintName, File: e.File, Line: e.Line, Routine: e.Routine,
+	}
+}
+
+// fail tells the client of err in a group of extended messages, or in a simple query before its ReadyForQuery, and puts
+// home into the same state: its transaction aborted, everything skipped until Sync. Errors of the connection end the session.
+func (s *Session) fail(err error) error {
+	if err == errSkipped { // home failed before us and has said so
+		return nil
+	}
+	pe := pgerr.From(err)
+	if pe.Severity == "FATAL" {
+		return pe
+	}
+	s.sayError(pe)
+	if err := s.abortHome(); err != nil {
+		return err
+	}
+	return s.flush()
+}

@@ -1,0 +1,240 @@
+package proxy
+
+import (
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/proxy/wire"
+)
+
+// simpleName is the name at home of the statement of a simple query that is being analysed.
+const simpleName = ownPrefix + "simple"
+
+// onQuery handles a simple query. Where one of its statements is ours, the statements run one by one by extended
+// messages with a single Sync at the end, which gives them the one implicit transaction that a simple query is.
+func (s *Session) onQuery(size int) error {
+	frame, err := s.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	text, ok := queryText(frame[wire.HeaderSize:])
+	if !ok {
+		return s.pass('Q', size)
+	}
+	hit, err := s.concerns(text)
+	if err != nil {
+		return err
+	}
+	if err := s.dropUnnamed(); err != nil {
+		return err
+	}
+	if !hit {
+		if err := s.pass('Q', size); err != nil {
+			return err
+		}
+		return s.afterSync()
+	}
+	original := text
+	if edited, ok := s.shadow(text); ok {
+		text = edited
+	}
+	statements, err := parser.Parse(text)
+	if err != nil || !s.handlesAny(statements) {
+		return s.query1(size, original, text)
+	}
+	if err := s.takeHome(); err != nil {
+		if err == errCopyIn {
+			return s.pass('Q', size)
+		}
+		return err
+	}
+	if err := s.drop(size); err != nil || s.home.failed() {
+		return err
+	}
+	s.settleTransaction()
+	return s.simple(statements, text)
+}
+
+// query1 lets home run a query text that we may have edited.
+func (s *Session) query1(size int, original, text string) error {
+	if text == original {
+		return s.pass('Q', size)
+	}
+	if err := s.drop(size); err != nil {
+		return err
+	}
+	return s.sendQuery(text)
+}
+
+func (s *Session) sendQuery(text string) error {
+	return homeErr(s.home.send(appendMessage(nil, &pgproto3.Query{String: text}), wire.Reply{Kind: 'Q'}))
+}
+
+// dropUnnamed forgets the unnamed statement and portal, which a simple query destroys.
+func (s *Session) dropUnnamed() error {
+	if len(s.portals) == 0 && !s.holdsStatements() {
+		return nil
+	}
+	if err := s.settleParses(); err != nil {
+		return err
+	}
+	s.forget("")
+	s.closePortal("")
+	return nil
+}
+
+func (s *Session) handlesAny(statements []*parser.Statement) bool {
+	for _, st := range statements {
+		if s.handles(st) {
+			return true
+		}
+	}
+	return false
+}
+
+// simple runs the statements of one simple query, home being ours, and ends with home's ReadyForQuery.
+func (s *Session) simple(statements []*parser.Statement, text string) error {
+	for _, st := range statements {
+		passed, err := s.simpleStatement(st, len(statements) == 1)
+		if passed { // nothing of ours in it after all: home gets the text as it came
+			if err := s.syncHome(s.ctx); err != nil {
+				return err
+			}
+			return s.sendQuery(text)
+		}
+		if err != nil {
+			if err := s.fail(err); err != nil {
+				return err
+			}
+			break
+		}
+		if s.home.failed() { // home has told the client
+			break
+		}
+	}
+	if s.writing != nil {
+		if err := s.commitGroup(); err != nil {
+			return err
+		}
+	}
+	if err := s.home.send(syncMessage, wire.Reply{Kind: 'S'}); err != nil {
+		return homeGone(err)
+	}
+	return s.afterSync()
+}
+
+// simpleStatement runs one statement. alone says that it is the only one; then passed may say that it is not ours.
+func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool, err error) {
+	if !s.handles(st) {
+		return false, s.passStatement(st)
+	}
+	run := s.begin()
+	defer run.end()
+	d, err := s.describe(run.ctx, simpleName, st.Text, nil)
+	if err != nil {
+		return false, err
+	}
+	x := &execution{statement: st, described: d}
+	ours, err := s.plan(run.ctx, x)
+	switch {
+	case err != nil:
+		return false, s.cause(err)
+	case !ours && alone:
+		return true, nil
+	case !ours:
+		return false, s.passStatement(st)
+	}
+	return false, s.runSimple(x)
+}
+
+// runSimple runs a planned statement of a simple query and sends its whole result.
+func (s *Session) runSimple(x *execution) error {
+	if !x.atHome() {
+		if x.described.rows {
+			s.say(&pgproto3.RowDescription{Fields: x.described.fields})
+		}
+		return s.executePortal("", x.portal(s, nil), 0)
+	}
+	if err := s.shipAll(x); err != nil {
+		return err
+	}
+	if x.described.rows {
+		s.say(&pgproto3.RowDescription{Fields: x.described.fields})
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	data, replies := s.parseJoin(x)
+	bind := pgproto3.Bind{}
+	if x.bind != nil {
+		bind.Parameters, bind.ParameterFormatCodes = x.bind.Parameters, x.bind.ParameterFormatCodes
+	}
+	bind.PreparedStatement, bind.DestinationPortal = joinName, ownPortal
+	data = appendMessage(data, &bind)
+	data = appendMessage(data, &pgproto3.Execute{Portal: ownPortal})
+	data = appendMessage(data, &pgproto3.Close{ObjectType: 'P', Name: ownPortal})
+	replies = append(replies, wire.Reply{Kind: 'B', Fate: wire.Swallow}, wire.Reply{Kind: 'E'}, wire.Reply{Kind: 'C', Fate: wire.Swallow})
+	if err := s.home.send(data, replies...); err != nil {
+		return homeGone(err)
+	}
+	if x.statement.Kind != parser.DeclareCursor {
+		s.temps = append(s.temps, x.temps()...)
+	}
+	return homeErr(s.home.wait())
+}
+
+// passStatement runs a statement of home's own between statements of ours, in the same implicit transaction.
+func (s *Session) passStatement(st *parser.Statement) error {
+	var r request
+	r.close('S', onceName).parse(onceName, st.Text, nil).bind(ownPortal, onceName, nil).describe('P', ownPortal)
+	d, err := s.readDescription(s.ctx, &r)
+	if err != nil {
+		return err
+	}
+	if d.rows {
+		s.say(&pgproto3.RowDescription{Fields: d.fields})
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	data := appendMessage(nil, &pgproto3.Execute{Portal: ownPortal})
+	data = appendMessage(data, &pgproto3.Close{ObjectType: 'P', Name: ownPortal})
+	if err := s.home.send(data, wire.Reply{Kind: 'E'}, wire.Reply{Kind: 'C', Fate: wire.Swallow}); err != nil {
+		return homeGone(err)
+	}
+	err = s.home.wait()
+	if err == errCopyIn {
+		if err := s.relayCopyIn(); err != nil {
+			return err
+		}
+		err = s.home.wait()
+	}
+	return homeErr(err)
+}
+
+// relayCopyIn passes the client's COPY data to home, up to its end.
+func (s *Session) relayCopyIn() error {
+	for {
+		typ, size, err := s.in.Header()
+		if err != nil {
+			return err
+		}
+		switch typ {
+		case 'd', 'c', 'f', 'H', 'S':
+			if err := s.in.Walk(size); err != nil {
+				return err
+			}
+			if typ == 'c' || typ == 'f' {
+				return s.forward()
+			}
+		default: // home complains of anything else
+			if err := s.in.Walk(size); err != nil {
+				return err
+			}
+			return s.forward()
+		}
+		if s.home.failed() {
+			return s.forward()
+		}
+	}
+}

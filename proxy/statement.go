@@ -1,0 +1,208 @@
+package proxy
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/plan"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// execution is a statement of ours that is ready to run: analysed by home, planned, its privileges checked.
+type execution struct {
+	statement *parser.Statement
+	described *description
+	facts     *catalog.Facts
+	plan      *plan.Plan     // nil for a statement that the proxy runs itself
+	bind      *pgproto3.Bind // parameters as the client gave them; nil for none
+	own       func(ctx context.Context, x *execution) (*cursor, error)
+	tag       func(rows int64) string
+	texts     []*string // parameters in text form, once asked for
+}
+
+// atHome reports whether home runs the statement, over inputs that are shipped to it.
+func (x *execution) atHome() bool {
+	return x.plan != nil && x.plan.Route == plan.HomeJoin && x.plan.Write == nil
+}
+
+func (x *execution) temps() []string {
+	names := make([]string, 0, len(x.plan.Inputs))
+	for _, in := range x.plan.Inputs {
+		names = append(names, in.TempName)
+	}
+	return names
+}
+
+// portal makes the portal that runs x when it is executed.
+func (x *execution) portal(s *Session, formats []int16) *portal {
+	p := &portal{formats: formats, tag: x.tag}
+	if x.described.rows {
+		p.fields = x.described.fields
+	}
+	if p.tag == nil {
+		p.tag = selectTag
+	}
+	p.open = func(ctx context.Context) (*cursor, error) {
+		switch {
+		case x.own != nil:
+			c, err := x.own(ctx, x)
+			if x.tag != nil {
+				p.tag = x.tag
+			}
+			return c, err
+		case x.plan.Write != nil:
+			c, err := s.runWrite(ctx, x, formats)
+			p.tag = x.tag
+			return c, err
+		default:
+			return s.openRemote(ctx, x, formats)
+		}
+	}
+	return p
+}
+
+// ours parses a text that mentions something of ours and returns its statement, nil where it is none that we handle:
+// several statements, one that home has to complain of, or a kind that passes through.
+func (s *Session) ours(text string) *parser.Statement {
+	statements, err := parser.Parse(text)
+	if err != nil || len(statements) != 1 || !s.handles(statements[0]) {
+		return nil
+	}
+	return statements[0]
+}
+
+// prepare makes an execution of a prepared statement and the parameters of m. It returns nil where the statement turns
+// out to name nothing of ours. Home is ours.
+func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
+	run := s.begin()
+	defer run.end()
+	var r request
+	d, err := s.readDescription(run.ctx, r.describe('S', m.PreparedStatement))
+	if err != nil {
+		return nil, err
+	}
+	x := &execution{statement: p.statement, described: d, bind: m}
+	if len(m.Parameters) != len(d.params) {
+		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
+			len(m.Parameters), m.PreparedStatement, len(d.params))
+	}
+	if n := len(m.ResultFormatCodes); n > 1 && n != len(d.fields) {
+		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(d.fields))
+	}
+	ours, err := s.plan(run.ctx, x)
+	if err != nil || !ours {
+		return nil, s.cause(err)
+	}
+	return x, nil
+}
+
+// plan analyses and plans x.statement; false where nothing of ours is in it.
+func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
+	if own := s.utility(x.statement); own != nil {
+		x.own = own
+		return true, nil
+	}
+	if x.statement.Kind == parser.Execute {
+		return s.planExecute(ctx, x)
+	}
+	references, err := s.resolve(ctx, x)
+	if err != nil || references == nil {
+		return false, err
+	}
+	x.plan, err = plan.Build(plan.Request{
+		Statement: x.statement, Snapshot: s.snapshot, References: references,
+		Params: x.described.params, Fields: engineFields(x.described.fields),
+		Settings: plan.Settings{
+			TimeZone: x.facts.TimeZone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
+			ExtraFloatDigits: x.facts.ExtraFloatDigits,
+		},
+		Force: plan.Route(x.facts.Route), TempPrefix: s.tempPrefix(),
+	})
+	if err != nil || x.plan.Route == plan.Home {
+		return false, err
+	}
+	return true, s.checkPrivileges(ctx, x)
+}
+
+// resolve asks home which relations the statement names, and for the session's settings and the catalog version with
+// them. It returns nil where none of the relations is ours.
+func (s *Session) resolve(ctx context.Context, x *execution) ([]plan.Reference, error) {
+	relations := x.statement.Relations()
+	names := make([]catalog.Name, len(relations))
+	for i, r := range relations {
+		names[i] = catalog.Name{Schema: r.Schema, Name: r.Name}
+	}
+	resolved, facts, err := catalog.Resolve(ctx, s, names)
+	if err != nil {
+		return nil, err
+	}
+	x.facts = facts
+	if facts.Version != s.snapshot.Version || !s.snapshot.Installed {
+		s.markStale()
+		if err := s.refresh(ctx); err != nil {
+			return nil, err
+		}
+	}
+	ours := false
+	references := make([]plan.Reference, len(resolved))
+	for i, r := range resolved {
+		references[i] = plan.Reference{OID: r.OID, Relation: s.snapshot.Relations[r.OID]}
+		ours = ours || references[i].Relation != nil
+	}
+	if !ours {
+		return nil, nil
+	}
+	return references, nil
+}
+
+func engineFields(fields []pgproto3.FieldDescription) []engines.Field {
+	out := make([]engines.Field, len(fields))
+	for i, f := range fields {
+		out[i] = engines.Field{Name: string(f.Name), OID: f.DataTypeOID, Typmod: f.TypeModifier}
+	}
+	return out
+}
+
+// paramTexts returns the parameters in text form, as home reads them: in the types it inferred, and with its errors.
+func (s *Session) paramTexts(ctx context.Context, x *execution) ([]*string, error) {
+	if x.texts != nil || len(x.described.params) == 0 {
+		return x.texts, nil
+	}
+	rows, _, err := s.once(ctx, selectParams(len(x.described.params)), x.described.params, x.bind)
+	if err == nil && len(rows) == 1 {
+		x.texts = rows[0]
+	}
+	return x.texts, err
+}
+
+// selectParams is a statement that gives its n parameters back.
+func selectParams(n int) string {
+	var b strings.Builder
+	b.WriteString("SELECT $1")
+	for i := 2; i <= n; i++ {
+		b.WriteString(", $" + strconv.Itoa(i))
+	}
+	return b.String()
+}
+
+// pick returns the parameters numbered in params, from 1.
+func (s *Session) pick(ctx context.Context, x *execution, params []int) ([]*string, error) {
+	if len(params) == 0 {
+		return nil, nil
+	}
+	texts, err := s.paramTexts(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	args := make([]*string, len(params))
+	for i, n := range params {
+		args[i] = texts[n-1]
+	}
+	return args, nil
+}

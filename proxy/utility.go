@@ -1,0 +1,232 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/ddl"
+)
+
+// utility is a statement that the proxy runs itself; it sets x.tag.
+type utility func(ctx context.Context, x *execution) (*cursor, error)
+
+// handles reports whether a statement is of a kind that is analysed here once it names something of ours. All others
+// pass through to home: it plans nothing for them, or needs no handler to run them.
+func (s *Session) handles(st *parser.Statement) bool {
+	switch n := st.Node.Stmt; {
+	case s.utility(st) != nil:
+		return true
+	case n.GetExecuteStmt() != nil:
+		return s.prepared(n.GetExecuteStmt().Name) != nil
+	default:
+		return parser.Plans(st)
+	}
+}
+
+// utility returns what runs a statement that the proxy carries out itself, nil for any other.
+func (s *Session) utility(st *parser.Statement) utility {
+	switch n := st.Node.Stmt; {
+	case catalog.Extension(n) != nil:
+		return s.extension
+	case n.GetCreateForeignServerStmt() != nil, n.GetAlterForeignServerStmt() != nil,
+		n.GetCreateUserMappingStmt() != nil, n.GetAlterUserMappingStmt() != nil,
+		n.GetCreateForeignTableStmt() != nil,
+		n.GetAlterTableStmt() != nil && n.GetAlterTableStmt().Objtype == pg_query.ObjectType_OBJECT_FOREIGN_TABLE:
+		if !s.snapshot.Installed {
+			return nil
+		}
+		return s.define
+	case n.GetImportForeignSchemaStmt() != nil:
+		if s.serverNamed(n.GetImportForeignSchemaStmt().ServerName) == nil {
+			return nil // home's own wrapper, or no such server
+		}
+		return s.importSchema
+	case n.GetExplainStmt() != nil:
+		return s.explain
+	case n.GetPrepareStmt() != nil:
+		return s.prepareSQL
+	case n.GetTransactionStmt() != nil && s.writing != nil:
+		return s.transaction
+	}
+	return nil
+}
+
+func (s *Session) serverNamed(name string) *catalog.Server {
+	for _, server := range s.snapshot.Servers {
+		if server.Name == name {
+			return server
+		}
+	}
+	return nil
+}
+
+// extension carries out CREATE, ALTER and DROP EXTENSION sluice in the transaction that is open.
+func (s *Session) extension(ctx context.Context, x *execution) (*cursor, error) {
+	tag, notices, err := catalog.Extension(x.statement.Node.Stmt)(ctx, s)
+	return nil, s.defined(x, tag, notices, err)
+}
+
+// define checks the options of SQL/MED objects on our wrappers, then lets home define them.
+func (s *Session) define(ctx context.Context, x *execution) (*cursor, error) {
+	notices, err := ddl.Check(x.statement.Node.Stmt, s.server.wrappers, ddl.InSnapshot(s.snapshot))
+	if err != nil {
+		s.notices(notices)
+		return nil, err
+	}
+	tag, err := s.Exec(ctx, x.statement.Text)
+	return nil, s.defined(x, tag, notices, err)
+}
+
+// importSchema introspects the engine and creates the foreign tables, all in the transaction that is open.
+func (s *Session) importSchema(ctx context.Context, x *execution) (*cursor, error) {
+	stmt := x.statement.Node.Stmt.GetImportForeignSchemaStmt()
+	server := s.serverNamed(stmt.ServerName)
+	if server == nil {
+		return nil, pgerr.New(pgerr.UndefinedObject, "server %q does not exist", stmt.ServerName)
+	}
+	if err := s.checkImport(ctx, stmt, server); err != nil {
+		return nil, err
+	}
+	engine, err := s.server.engines.get(ctx, s.database, server)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := engine.Introspect(ctx, stmt.RemoteSchema)
+	if err != nil {
+		return nil, s.cause(err)
+	}
+	statements, notices, err := ddl.Import(stmt, server, tables)
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range statements {
+		if _, err := s.Exec(ctx, st.SQL); err != nil {
+			return nil, inImport(err, st.Where)
+		}
+	}
+	return nil, s.defined(x, "IMPORT FOREIGN SCHEMA", notices, nil)
+}
+
+// checkImport asks home what it would check first: the target schema and USAGE on the server.
+func (s *Session) checkImport(ctx context.Context, stmt *pg_query.ImportForeignSchemaStmt, server *catalog.Server) error {
+	rows, err := s.Query(ctx, `SELECT pg_catalog.has_server_privilege($1, 'USAGE'), EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $2)`,
+		server.Name, stmt.LocalSchema)
+	switch {
+	case err != nil:
+		return err
+	case *rows[0][0] == "f":
+		return pgerr.New(pgerr.InsufficientPrivilege, "permission denied for foreign server %s", server.Name)
+	case *rows[0][1] == "f":
+		return pgerr.New("3F000", "schema %q does not exist", stmt.LocalSchema)
+	}
+	return nil
+}
+
+// inImport adds the context that home gives to errors of IMPORT FOREIGN SCHEMA.
+func inImport(err error, where string) error {
+	pe, ok := err.(*pgconn.PgError)
+	if !ok || pe.Severity == "FATAL" || where == "" {
+		return err
+	}
+	e := *pe
+	e.Position = 0
+	e.Where = strings.TrimSpace(e.Where + "\n" + where)
+	return &e
+}
+
+// defined ends a statement that changed definitions.
+func (s *Session) defined(x *execution, tag string, notices []*pgconn.PgError, err error) error {
+	if err != nil {
+		return err
+	}
+	s.noteDDL()
+	s.notices(notices)
+	x.tag = fixedTag(tag)
+	return nil
+}
+
+func (s *Session) notices(list []*pgconn.PgError) {
+	for _, n := range list {
+		s.say((*pgproto3.NoticeResponse)(errorResponse(n)))
+	}
+}
+
+// transaction carries out transaction control while a write to a foreign server is open: the server commits first.
+func (s *Session) transaction(ctx context.Context, x *execution) (*cursor, error) {
+	switch t := x.statement.Node.Stmt.GetTransactionStmt(); t.Kind {
+	case pg_query.TransactionStmtKind_TRANS_STMT_COMMIT:
+		if err := s.endWrite(true); err != nil {
+			return nil, err
+		}
+	case pg_query.TransactionStmtKind_TRANS_STMT_ROLLBACK:
+		if err := s.endWrite(false); err != nil {
+			s.log.Warn("rollback at a foreign server failed", "error", err)
+		}
+	case pg_query.TransactionStmtKind_TRANS_STMT_BEGIN, pg_query.TransactionStmtKind_TRANS_STMT_START:
+	default:
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a transaction that has written to server %q takes no savepoints and cannot be prepared", s.writing.server.Name),
+			"Write to one foreign server in a transaction of its own, and COMMIT or ROLLBACK it whole.")
+	}
+	tag, err := s.Exec(ctx, x.statement.Text)
+	x.tag = fixedTag(tag)
+	return nil, err
+}
+
+// prepareSQL lets home prepare a statement by PREPARE and remembers it.
+func (s *Session) prepareSQL(ctx context.Context, x *execution) (*cursor, error) {
+	tag, err := s.Exec(ctx, x.statement.Text)
+	if err != nil {
+		return nil, err
+	}
+	inner := x.statement.Inner()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stmts[x.statement.Node.Stmt.GetPrepareStmt().Name] = &prepared{text: inner.Text, statement: inner}
+	x.tag = fixedTag(tag)
+	return nil, nil
+}
+
+// planExecute plans the statement that an EXECUTE of ours names, with its arguments as parameters.
+func (s *Session) planExecute(ctx context.Context, x *execution) (bool, error) {
+	stmt := x.statement.Node.Stmt.GetExecuteStmt()
+	p := s.prepared(stmt.Name)
+	if p == nil {
+		return false, nil
+	}
+	var r request
+	d, err := s.readDescription(ctx, r.describe('S', stmt.Name))
+	if err != nil {
+		return false, err
+	}
+	if len(stmt.Params) != len(d.params) {
+		e := pgerr.New(pgerr.SyntaxError, "wrong number of parameters for prepared statement %q", stmt.Name)
+		return false, pgerr.Detail(e, "Expected %d parameters but got %d.", len(d.params), len(stmt.Params))
+	}
+	bind := &pgproto3.Bind{}
+	if len(stmt.Params) > 0 {
+		list, err := parser.DeparseList(stmt.Params)
+		if err != nil {
+			return false, err
+		}
+		rows, _, err := s.once(ctx, "SELECT "+list, nil, nil)
+		if err != nil {
+			return false, err
+		}
+		for _, v := range rows[0] {
+			if v == nil {
+				bind.Parameters = append(bind.Parameters, nil)
+			} else {
+				bind.Parameters = append(bind.Parameters, []byte(*v))
+			}
+		}
+	}
+	x.statement, x.described, x.bind = p.statement, d, bind
+	return s.plan(ctx, x)
+}

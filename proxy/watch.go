@@ -1,0 +1,132 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/catalog"
+)
+
+const watchRetry = 5 * time.Second
+
+// watches are the proxy's own connections to home, under its service account: one a database that listens for catalog
+// changes made through other proxies or directly, and one that reads verifiers for logins. Without them Sluice works
+// all the same: each analysis compares the catalog version.
+type watches struct {
+	server *Server
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu        sync.Mutex
+	listening map[string]bool
+
+	loginMu sync.Mutex
+	login   *pgconn.PgConn
+}
+
+func newWatches(s *Server) *watches {
+	w := &watches{server: s, listening: map[string]bool{}}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	return w
+}
+
+// start listens for changes in a database where the catalog is installed.
+func (w *watches) start(database string, snapshot *catalog.Snapshot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !snapshot.Installed || w.listening[database] || w.ctx.Err() != nil {
+		return
+	}
+	w.listening[database] = true
+	w.wg.Go(func() { w.listen(database) })
+}
+
+func (w *watches) listen(database string) {
+	for w.ctx.Err() == nil {
+		err := w.listenOnce(database)
+		w.server.cache.Invalidate(database) // changes may have been missed
+		if w.ctx.Err() != nil {
+			return
+		}
+		w.server.config.Logger.Warn("not listening for catalog changes", "database", database, "error", err)
+		select {
+		case <-time.After(watchRetry):
+		case <-w.ctx.Done():
+		}
+	}
+}
+
+func (w *watches) listenOnce(database string) error {
+	c, err := w.connect(w.ctx, database)
+	if err != nil {
+		return err
+	}
+	defer closeConn(c)
+	if err := c.Exec(w.ctx, "LISTEN sluice_catalog").Close(); err != nil {
+		return err
+	}
+	w.server.cache.Invalidate(database)
+	for {
+		if err := c.WaitForNotification(w.ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// connect opens a connection of the service account.
+func (w *watches) connect(ctx context.Context, database string) (*pgconn.PgConn, error) {
+	config := w.server.config.Home.Copy()
+	if database != "" {
+		config.Database = database
+	}
+	config.RuntimeParams["application_name"] = "sluice"
+	config.OnNotification = func(_ *pgconn.PgConn, _ *pgconn.Notification) { w.server.cache.Invalidate(config.Database) }
+	return pgconn.ConnectConfig(ctx, config)
+}
+
+// verifier returns the SCRAM verifier of a role as sluice.get_auth gives it; ok is false where it is not to be had.
+func (w *watches) verifier(ctx context.Context, user string) (verifier string, ok bool, err error) {
+	w.loginMu.Lock()
+	defer w.loginMu.Unlock()
+	for range 2 { // once more where the connection has gone stale
+		if w.login == nil {
+			if w.login, err = w.connect(ctx, ""); err != nil {
+				w.login = nil
+				return "", false, nil
+			}
+		}
+		result := w.login.ExecParams(ctx, "SELECT sluice.get_auth($1)", [][]byte{[]byte(user)}, nil, nil, nil).Read()
+		if result.Err == nil {
+			if len(result.Rows) == 1 && result.Rows[0][0] != nil {
+				return string(result.Rows[0][0]), true, nil
+			}
+			return "", false, nil
+		}
+		if !w.login.IsClosed() {
+			return "", false, nil // not installed, or not ours to ask
+		}
+		w.login = nil
+	}
+	return "", false, nil
+}
+
+func (w *watches) close() {
+	w.cancel()
+	w.wg.Wait()
+	w.loginMu.Lock()
+	defer w.loginMu.Unlock()
+	if w.login != nil {
+		closeConn(w.login)
+		w.login = nil
+	}
+}
+
+func closeConn(c *pgconn.PgConn) {
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	_ = c.Close(ctx)
+}

@@ -1,0 +1,159 @@
+package wire
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// HeaderSize is the size in bytes of a frame's header: its type and its length word.
+const HeaderSize = 5
+
+// MaxFrame is the largest frame that a Postgres accepts (1 GiB - 1, MaxAllocSize).
+const MaxFrame = 0x3fffffff
+
+const keepBuffer = 64 << 10 // a buffer that grew beyond this is let go when it is empty
+
+// Reader walks the frames of one side. Walked frames stay in the buffer until Take hands them out as one run, so that
+// a relay writes many frames with one system call. It is used by one goroutine.
+type Reader struct {
+	// BeforeRead is called before any read that may block, with the walked run not yet taken. It is where a relay
+	// forwards the run.
+	BeforeRead func() error
+
+	src   io.Reader
+	size  int // of a fresh buffer
+	buf   []byte
+	start int // first byte not taken
+	pos   int // first byte not walked
+	end   int // end of what was read
+}
+
+// NewReader returns a Reader over src with a buffer of size bytes; left is what was read from src before.
+func NewReader(src io.Reader, size int, left []byte) *Reader {
+	r := &Reader{src: src, size: size, buf: make([]byte, max(size, len(left)))}
+	r.end = copy(r.buf, left)
+	return r
+}
+
+// Take returns the run of bytes that were walked and not taken, valid until the next call.
+func (r *Reader) Take() []byte {
+	run := r.buf[r.start:r.pos]
+	r.start = r.pos
+	return run
+}
+
+// Header returns the type of the next frame and its whole size, header included, without walking it. Lengths that no
+// Postgres accepts are 08P01.
+func (r *Reader) Header() (typ byte, size int, err error) {
+	for r.end-r.pos < HeaderSize {
+		if err := r.read(); err != nil {
+			return 0, 0, err
+		}
+	}
+	typ = r.buf[r.pos]
+	n := binary.BigEndian.Uint32(r.buf[r.pos+1:])
+	if n < 4 || n > MaxFrame {
+		return typ, 0, pgerr.New(pgerr.ProtocolViolation, "invalid message length")
+	}
+	return typ, int(n) + 1, nil
+}
+
+// Buffered reports whether a whole header is there to be walked without a read.
+func (r *Reader) Buffered() bool { return r.end-r.pos >= HeaderSize }
+
+// Frame returns the next size bytes, as Header gave them, without walking them. The buffer grows as bytes arrive,
+// never ahead of them. Valid until the next call.
+func (r *Reader) Frame(size int) ([]byte, error) {
+	for r.end-r.pos < size {
+		if err := r.read(); err != nil {
+			return nil, unexpected(err)
+		}
+	}
+	return r.buf[r.pos : r.pos+size], nil
+}
+
+// Prefix returns up to n of the next frame's size bytes without walking them: fewer only if the frame is shorter.
+func (r *Reader) Prefix(n, size int) ([]byte, error) { return r.Frame(min(n, size)) }
+
+// Walk steps over size bytes, which stay for Take. Bytes that are not there yet are read and handed to BeforeRead as
+// they come, so that a frame of any size passes through a small buffer.
+func (r *Reader) Walk(size int) error {
+	for {
+		n := min(size, r.end-r.pos)
+		r.pos += n
+		size -= n
+		if size == 0 {
+			return nil
+		}
+		if err := r.read(); err != nil {
+			return unexpected(err)
+		}
+	}
+}
+
+// Drop steps over size bytes that must not be forwarded. What was walked before must have been taken.
+func (r *Reader) Drop(size int) error {
+	for {
+		n := min(size, r.end-r.pos)
+		r.pos += n
+		r.start = r.pos
+		size -= n
+		if size == 0 {
+			return nil
+		}
+		if err := r.read(); err != nil {
+			return unexpected(err)
+		}
+	}
+}
+
+// read reads at least one byte behind end, after BeforeRead has taken the walked run.
+func (r *Reader) read() error {
+	if r.BeforeRead != nil {
+		if err := r.BeforeRead(); err != nil {
+			return err
+		}
+	}
+	r.makeRoom()
+	n, err := r.src.Read(r.buf[r.end:])
+	r.end += n
+	if n > 0 {
+		return nil
+	}
+	if err == nil {
+		return io.ErrNoProgress
+	}
+	return err
+}
+
+func (r *Reader) makeRoom() {
+	if r.start == r.end {
+		r.start, r.pos, r.end = 0, 0, 0
+		if len(r.buf) > keepBuffer {
+			r.buf = make([]byte, r.size)
+		}
+		return
+	}
+	if r.end < len(r.buf) {
+		return
+	}
+	if r.start > 0 {
+		copy(r.buf, r.buf[r.start:r.end])
+	} else {
+		bigger := make([]byte, 2*len(r.buf))
+		copy(bigger, r.buf[:r.end])
+		r.buf = bigger
+	}
+	r.pos -= r.start
+	r.end -= r.start
+	r.start = 0
+}
+
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
