@@ -19,7 +19,7 @@ Sync`)
 		t.Fatal(err)
 	}
 	const want = "510000000d73656c656374203100" +
-		"42000000290000" + "00040000000000000001" + "0004" + "ffffffff" + "00000000" + "0000000178" + "0000000200ff" + "0000" +
+		"42000000270000" + "00040000000000000001" + "0004" + "ffffffff" + "00000000" + "0000000178" + "0000000200ff" + "0000" +
 		"7a00000004" + "5300000004"
 	if hex.EncodeToString(got) != want {
 		t.Errorf("got  %x\nwant %s", got, want)
@@ -46,7 +46,7 @@ func TestPrintLines(t *testing.T) {
 		`ReadyForQuery "I"`: &pgproto3.ReadyForQuery{TxStatus: 'I'},
 		`ErrorResponse {"Severity":"ERROR","Code":"42P01","Message":"relation \"<x>\" does not exist","Position":15}`: &pgproto3.ErrorResponse{
 			Severity: "ERROR", Code: "42P01", Message: `relation "<x>" does not exist`, Position: 15, File: "parse_relation.c", Line: 1, Routine: "r"},
-		`ParameterStatus ["TimeZone","UTC"]`: &pgproto3.ParameterStatus{Name: "TimeZone", Value: "UTC"},
+		`ParameterStatus ["TimeZone","UTC"]`:         &pgproto3.ParameterStatus{Name: "TimeZone", Value: "UTC"},
 		`CopyOutResponse {"Format":1,"Columns":[1]}`: &pgproto3.CopyOutResponse{OverallFormat: 1, ColumnFormatCodes: []uint16{1}},
 		`NotificationResponse ["ch","p"]`:            &pgproto3.NotificationResponse{PID: 9, Channel: "ch", Payload: "p"},
 		`BackendKeyData`:                             &pgproto3.BackendKeyData{ProcessID: 5, SecretKey: []byte{1}},
