@@ -15,6 +15,9 @@ const WholeRow int16 = 0
 type Privilege struct {
 	OID  uint32
 	Role uint32 // 0: the current role
+	// View, where it is not 0, is the view that the reference stands in: its owner of this moment needs the privilege,
+	// whatever Role says. (No event trigger sees REASSIGN OWNED, so an owner in a Snapshot may be a former one.)
+	View uint32
 	Name string // SELECT, INSERT, UPDATE, DELETE, TRUNCATE …
 	// Columns are the attributes needed, WholeRow among them for all; none is any one column (count(*)). Of no meaning
 	// for privileges that columns don't have.
@@ -27,16 +30,18 @@ type Privilege struct {
 // privilegeSQL yields the first privilege that is missing: its object's kind and name. Qualified throughout: it decides
 // who may read, and runs under a search path that the client chooses.
 const privilegeSQL = `WITH need AS (
- SELECT n.ord, n.oid::pg_catalog.oid AS oid, CASE WHEN n.role OPERATOR(pg_catalog.=) '0'
-  THEN pg_catalog.to_regrole(pg_catalog.quote_ident(current_user))::pg_catalog.oid ELSE n.role::pg_catalog.oid END AS role,
+ SELECT n.ord, n.oid::pg_catalog.oid AS oid, CASE WHEN n.view OPERATOR(pg_catalog.<>) '0'
+  THEN (SELECT v.relowner FROM pg_catalog.pg_class v WHERE v.oid OPERATOR(pg_catalog.=) n.view::pg_catalog.oid)
+  WHEN n.role OPERATOR(pg_catalog.=) '0' THEN pg_catalog.to_regrole(pg_catalog.quote_ident(current_user))::pg_catalog.oid ELSE n.role::pg_catalog.oid END AS role,
   n.name, pg_catalog.string_to_array(n.columns, ',')::smallint[] AS columns, n.named::boolean AS named
  FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]),
   pg_catalog.unnest($3::pg_catalog.text[]), pg_catalog.unnest($4::pg_catalog.text[]),
-  pg_catalog.unnest($5::pg_catalog.text[])) WITH ORDINALITY AS n (oid, role, name, columns, named, ord)
+  pg_catalog.unnest($5::pg_catalog.text[]), pg_catalog.unnest($6::pg_catalog.text[]))
+  WITH ORDINALITY AS n (oid, role, name, columns, named, view, ord)
 ), found AS (
  SELECT need.ord, s.nspname, c.relname, c.relkind, c.oid IS NULL AS gone,
   need.named AND NOT pg_catalog.has_schema_privilege(need.role, c.relnamespace, 'USAGE') AS no_schema,
-  NOT (pg_catalog.has_table_privilege(need.role, c.oid, need.name) OR CASE
+  NOT COALESCE(pg_catalog.has_table_privilege(need.role, c.oid, need.name) OR CASE
    WHEN need.name OPERATOR(pg_catalog.<>) ALL ('{SELECT,INSERT,UPDATE,REFERENCES}'::pg_catalog.text[]) THEN false
    WHEN pg_catalog.cardinality(need.columns) OPERATOR(pg_catalog.=) 0
     THEN pg_catalog.has_any_column_privilege(need.role, c.oid, need.name)
@@ -46,7 +51,7 @@ const privilegeSQL = `WITH need AS (
      UNION ALL
      SELECT t.attnum FROM pg_catalog.pg_attribute t WHERE 0::smallint OPERATOR(pg_catalog.=) ANY (need.columns)
       AND t.attrelid OPERATOR(pg_catalog.=) c.oid AND t.attnum OPERATOR(pg_catalog.>) 0::smallint AND NOT t.attisdropped
-    ) AS a) END) AS no_relation
+    ) AS a) END, false) AS no_relation
  FROM need LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) need.oid
  LEFT JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) c.relnamespace
 )
@@ -56,7 +61,7 @@ FROM found WHERE gone OR no_schema OR no_relation ORDER BY ord LIMIT 1`
 
 // PrivilegeSQL returns the statement of CheckPrivileges and its arguments, for who pipelines it with other messages.
 func PrivilegeSQL(list []Privilege) (sql string, args []string) {
-	lists := make([][]string, 5)
+	lists := make([][]string, 6)
 	for _, p := range list {
 		columns := make([]string, len(p.Columns))
 		for i, c := range p.Columns {
@@ -64,6 +69,7 @@ func PrivilegeSQL(list []Privilege) (sql string, args []string) {
 		}
 		for i, s := range []string{
 			number(p.OID), number(p.Role), strings.ToUpper(p.Name), strings.Join(columns, ","), strconv.FormatBool(p.Named),
+			number(p.View),
 		} {
 			lists[i] = append(lists[i], s)
 		}

@@ -192,6 +192,20 @@ CREATE MATERIALIZED VIEW m AS TABLE ft WITH NO DATA`)
 		}
 		all[i].Role = 0
 	}
+	// The owner of a view is looked up at the moment: REASSIGN OWNED changes it unseen.
+	s.do("ALTER VIEW v OWNER TO owner_of_view")
+	inView := []catalog.Privilege{{OID: s.oid("ft"), Name: "SELECT", View: s.oid("v"), Role: owner}}
+	if err := catalog.CheckPrivileges(ctx, s, inView); told(err) != "42501 permission denied for foreign table ft" {
+		t.Errorf("got %v", err)
+	}
+	s.do("REASSIGN OWNED BY owner_of_view TO postgres")
+	if err := catalog.CheckPrivileges(ctx, s, inView); err != nil {
+		t.Errorf("got %v", err)
+	}
+	inView[0].View = 4000000000
+	if err := catalog.CheckPrivileges(ctx, s, inView); code(err) != "42501" {
+		t.Errorf("a view that is gone grants: %v", err)
+	}
 	gone := []catalog.Privilege{all[0], {OID: 4000000000, Name: "SELECT"}}
 	if err := catalog.CheckPrivileges(ctx, s, gone); told(err) != "42P01 relation with OID 4000000000 does not exist" {
 		t.Errorf("got %v", err)
