@@ -32,10 +32,23 @@ func (h *handshake) login(ctx context.Context) (*login, error) {
 	} else {
 		ok, err = h.relay(l, mechanisms)
 	}
+	if err == nil && !l.asked {
+		err = h.admit()
+	}
 	if err != nil {
 		return nil, err
 	}
 	return l, l.finish(ok)
+}
+
+// admit refuses a client that home let in without asking, where the configuration wants that.
+func (h *handshake) admit() error {
+	if h.cfg.Admit == nil || h.cfg.Admit(h.client.RemoteAddr()) {
+		return nil
+	}
+	e := fatal(pgerr.InvalidAuthorization, fmt.Sprintf("the home server asks for no password of user \"%s\", which does for local clients only", h.packet.get("user")))
+	e.Hint = "Have pg_hba.conf of the home server ask the proxy's connections for scram-sha-256 in place of trust, peer or cert."
+	return e
 }
 
 // verifier returns what to end the client's SCRAM exchange with; false where home wants none or it is not to be had.

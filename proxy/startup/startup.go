@@ -25,6 +25,9 @@ type Config struct {
 	TLS func() *tls.Config
 	// TLSRequired refuses clients without TLS, but not those of a unix socket nor CancelRequests.
 	TLSRequired bool
+	// Admit reports whether a client may come in where home asked for nothing (trust, peer, a certificate): home judged
+	// the proxy then, not the client. nil admits every client; Local only those of this machine.
+	Admit func(client net.Addr) bool
 	// Timeout is for the whole startup; 0 is 30 s.
 	Timeout time.Duration
 	// Verifier returns what pg_authid.rolpassword holds for a role. ok false says that it is not to be had: SASL messages
@@ -57,6 +60,12 @@ type Result struct {
 
 	endpoint endpoint // where Home is connected to
 	config   *pgconn.Config
+}
+
+// Local reports whether a client is on this machine. It is for Config.Admit.
+func Local(client net.Addr) bool {
+	t, ok := client.(*net.TCPAddr)
+	return !ok || t.IP.IsLoopback()
 }
 
 // Accept takes a client's connection through startup and logs it in at home. On error the client was told, where there

@@ -327,3 +327,27 @@ func TestSecondHost(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Where home asks for nothing, it has judged the proxy: who else comes in is for the configuration to say.
+func TestAdmit(t *testing.T) {
+	p := startProxy(t, withVerifier, func(cfg *startup.Config) { cfg.Admit = func(net.Addr) bool { return false } })
+	_, err := connect(t, p.url("alice", "", "trust", "sslmode=disable"))
+	var e *pgconn.PgError
+	if !errors.As(err, &e) || e.Code != "28000" || !strings.Contains(e.Hint, "pg_hba.conf") {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := connect(t, p.url("alice", "wonderland", "scram", "sslmode=disable")); err != nil {
+		t.Errorf("with a password: %v", err)
+	}
+	p = startProxy(t, func(cfg *startup.Config) { cfg.Admit = startup.Local })
+	if _, err := connect(t, p.url("alice", "", "trust", "sslmode=disable")); err != nil {
+		t.Errorf("a local client: %v", err)
+	}
+	for address, want := range map[net.Addr]bool{
+		&net.TCPAddr{IP: net.ParseIP("::1")}: true, &net.TCPAddr{IP: net.ParseIP("10.0.0.7")}: false, &net.UnixAddr{Net: "unix"}: true,
+	} {
+		if startup.Local(address) != want {
+			t.Errorf("%v is local: %v", address, !want)
+		}
+	}
+}
