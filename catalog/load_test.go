@@ -239,3 +239,41 @@ func TestCache(t *testing.T) {
 		t.Error("Invalidate did nothing")
 	}
 }
+
+// A DBA who is no superuser declares servers and tables: the bookkeeping must not stand in the way, whatever is taken
+// from PUBLIC by default.
+func TestVersionForOthers(t *testing.T) {
+	url := newDatabase(t)
+	s := connect(t, url)
+	s.do("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; BEGIN")
+	if _, _, err := catalog.Install(t.Context(), s, catalog.InstallOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.do("COMMIT")
+	role(t, s, url, "lake_dba")
+	s.do(`GRANT USAGE ON FOREIGN DATA WRAPPER sluice_duckdb TO lake_dba; CREATE SCHEMA lakes AUTHORIZATION lake_dba; SET ROLE lake_dba;
+SET search_path = lakes`)
+	for _, sql := range []string{
+		"CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database 'x')", "CREATE FOREIGN TABLE ft (a int) SERVER lake",
+		"CREATE VIEW v AS TABLE ft", "ALTER FOREIGN TABLE ft RENAME TO ft2", "DROP VIEW v", "DROP SERVER lake CASCADE",
+	} {
+		before := load(t, s)
+		s.do(sql)
+		if after := load(t, s); after.Version <= before.Version {
+			t.Errorf("%s: version is still %d", sql, after.Version)
+		}
+	}
+	s.do("TABLE sluice.servers; SELECT count(*) FROM sluice_info.tables; SELECT count(*) FROM sluice_info.columns")
+}
+
+// A superuser may also take the schema away by hand.
+func TestSchemaDroppedByHand(t *testing.T) {
+	s, _ := installed(t)
+	s.do("CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb; CREATE FOREIGN TABLE ft (a int) SERVER lake; DROP SCHEMA sluice CASCADE; DROP FOREIGN TABLE ft")
+	if snapshot := load(t, s); snapshot.Installed {
+		t.Errorf("got %+v", snapshot)
+	}
+	if _, _, err := catalog.Resolve(t.Context(), s, nil); !catalog.NotInstalled(err) {
+		t.Errorf("got %v", err)
+	}
+}

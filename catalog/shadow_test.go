@@ -46,6 +46,9 @@ func TestShadowViewsOverForeign(t *testing.T) {
 CREATE SERVER rw FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database 'x', read_only 'false');
 CREATE SERVER dir FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory 'x', read_only 'false');
 CREATE FOREIGN DATA WRAPPER bare; CREATE SERVER bare FOREIGN DATA WRAPPER bare;
+CREATE FOREIGN TABLE odd (a int, b text) SERVER rw OPTIONS (read_only 'perhaps');
+CREATE FOREIGN TABLE shut (a int, b text) SERVER rw OPTIONS (read_only 'on'); CREATE SERVER pg FOREIGN DATA WRAPPER sluice_postgres;
+CREATE FOREIGN TABLE pg (a int) SERVER pg; CREATE FOREIGN TABLE pgro (a int) SERVER pg OPTIONS (updatable 'false');
 CREATE FOREIGN TABLE ro (a int, b text) SERVER lake; CREATE FOREIGN TABLE rw (a int, b text) SERVER rw;
 CREATE FOREIGN TABLE dir (a int, b text) SERVER dir; CREATE FOREIGN TABLE bare (a int, b text) SERVER bare;
 CREATE VIEW over AS SELECT a FROM ro; CREATE VIEW deep AS SELECT a FROM over; CREATE VIEW trig AS SELECT a FROM deep;
@@ -56,10 +59,10 @@ CREATE VIEW ruled AS SELECT a FROM deep; CREATE RULE r AS ON DELETE TO ruled DO 
 		t.Errorf("information_schema.tables works by itself now (%v): are shadows still needed?", err)
 	}
 	for query, want := range map[string]string{
-		"SELECT string_agg(table_name || ' ' || is_insertable_into || ' ' || table_type, ', ' ORDER BY table_name) FROM sluice_info.tables WHERE table_schema = 'public'":            "bare NO FOREIGN, deep NO VIEW, dir NO FOREIGN, h YES BASE TABLE, hv YES VIEW, over NO VIEW, ro NO FOREIGN, ruled NO VIEW, rw YES FOREIGN, trig NO VIEW",
-		"SELECT string_agg(table_name || '.' || column_name, ', ' ORDER BY table_name, column_name) FROM sluice_info.columns WHERE table_schema = 'public' AND is_updatable = 'YES'": "h.a, hv.a, rw.a, rw.b",
+		"SELECT string_agg(table_name || ' ' || is_insertable_into || ' ' || table_type, ', ' ORDER BY table_name) FROM sluice_info.tables WHERE table_schema = 'public'":            "bare NO FOREIGN, deep NO VIEW, dir NO FOREIGN, h YES BASE TABLE, hv YES VIEW, odd YES FOREIGN, over NO VIEW, pg YES FOREIGN, pgro NO FOREIGN, ro NO FOREIGN, ruled NO VIEW, rw YES FOREIGN, shut NO FOREIGN, trig NO VIEW",
+		"SELECT string_agg(table_name || '.' || column_name, ', ' ORDER BY table_name, column_name) FROM sluice_info.columns WHERE table_schema = 'public' AND is_updatable = 'YES'": "h.a, hv.a, odd.a, odd.b, pg.a, rw.a, rw.b",
 		"SELECT string_agg(table_name || ' ' || is_trigger_insertable_into || ' ' || is_updatable, ', ' ORDER BY table_name) FROM sluice_info.views WHERE table_schema = 'public'":   "deep NO NO, hv NO YES, over NO NO, ruled NO NO, trig YES NO",
-		"SELECT string_agg(relname || ' ' || sluice_info.pg_relation_is_updatable(oid, true), ', ' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace":      "bare 0, deep 0, dir 0, h 28, hv 28, over 0, ro 0, ruled 16, rw 28, trig 12",
+		"SELECT string_agg(relname || ' ' || sluice_info.pg_relation_is_updatable(oid, true), ', ' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace":      "bare 0, deep 0, dir 0, h 28, hv 28, odd 28, over 0, pg 28, pgro 0, ro 0, ruled 16, rw 28, shut 0, trig 12",
 		"SELECT sluice_info.pg_relation_is_updatable(0, true)":             "0",
 		"SELECT sluice_info.pg_column_is_updatable('rw', 1::int2, false)":  "t",
 		"SELECT sluice_info.pg_column_is_updatable('rw', -1::int2, false)": "f",

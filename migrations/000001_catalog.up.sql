@@ -64,6 +64,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
         ELSE option_value END), '{}')
     FROM pg_options_to_table(options)
 $$;
+GRANT EXECUTE ON FUNCTION sluice.public_options(text[]) TO PUBLIC;
 COMMENT ON FUNCTION sluice.public_options(text[]) IS 'options as an object, secrets in clear blotted out';
 
 CREATE VIEW sluice.servers AS

@@ -59,3 +59,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sluice.snapshot() IS 'what a proxy holds of this database';
+GRANT EXECUTE ON FUNCTION sluice.snapshot() TO PUBLIC;

@@ -13,10 +13,11 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
         WHEN w.fdwname NOT LIKE 'sluice\_%' THEN 0
         WHEN EXISTS (SELECT FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'directory') THEN 0
         WHEN coalesce(
-            (SELECT NOT option_value::boolean FROM pg_options_to_table(ft.ftoptions) WHERE option_name = 'read_only'),
-            (SELECT option_value::boolean FROM pg_options_to_table(ft.ftoptions) WHERE option_name = 'updatable'),
-            (SELECT NOT option_value::boolean FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'read_only'),
-            (SELECT option_value::boolean FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'updatable'),
+            -- The table's word counts before the server's. A value that is no Boolean must not fail here.
+            (SELECT (option_name = 'updatable') = (lower(option_value) IN ('true', 't', 'on', 'yes', 'y', '1'))
+             FROM (SELECT 1 AS rank, o.* FROM pg_options_to_table(ft.ftoptions) o
+                   UNION ALL SELECT 2, o.* FROM pg_options_to_table(s.srvoptions) o) o
+             WHERE option_name IN ('updatable', 'read_only') ORDER BY rank LIMIT 1),
             w.fdwname = 'sluice_postgres') THEN 28
         ELSE 0 END
     FROM pg_foreign_table ft
@@ -100,3 +101,6 @@ BEGIN
     RETURN pg_column_is_updatable(relation, attnum, include_triggers);
 END
 $$;
+
+-- Said aloud, as default privileges may have been taken from PUBLIC.
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA sluice_info TO PUBLIC;

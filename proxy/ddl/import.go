@@ -182,8 +182,8 @@ func (imp *importing) columns(t *engines.Table, table string) (definitions, comm
 	return definitions, comments, nil
 }
 
-// local returns the name that a remote object gets at home, and its options with the remote name among them where the
-// two differ.
+// local returns the name that a remote object gets at home, and its options: the engine's own, else the remote name
+// where the two differ.
 func (imp *importing) local(remote, option string, options map[string]string) (string, map[string]string) {
 	name := remote
 	if imp.options.fold && strings.ToUpper(name) == name {
@@ -193,7 +193,12 @@ func (imp *importing) local(remote, option string, options map[string]string) (s
 		imp.notices = append(imp.notices, warning("", "identifier %q will be truncated to %q", name, short))
 		name = short
 	}
-	if _, given := options[option]; name == remote || given {
+	for _, said := range []string{option, "file", "glob"} { // has the engine itself said where it is?
+		if _, ok := options[said]; ok {
+			return name, options
+		}
+	}
+	if name == remote {
 		return name, options
 	}
 	options = maps.Clone(options)

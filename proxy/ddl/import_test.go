@@ -19,7 +19,8 @@ import (
 func remote() []engines.Table {
 	long := strings.Repeat("ü", 40)
 	return []engines.Table{
-		{Name: "LOUD", Columns: []engines.Column{{Name: "ID", Type: "integer"}, {Name: "Mixed", Type: "text"}}},
+		{Name: "FILE", Options: map[string]string{"file": "FILE.csv"}, Columns: []engines.Column{{Name: "A", Type: "text"}}},
+		{Name: "LOUD", Options: map[string]string{"schema_name": "main"}, Columns: []engines.Column{{Name: "ID", Type: "integer"}, {Name: "Mixed", Type: "text"}}},
 		{Name: "MixedCase", Comment: `it's a "comment" with \`, Options: map[string]string{"schema_name": "main", "table_name": "MixedCase"},
 			Columns: []engines.Column{
 				{Name: "Id", Type: "integer", NotNull: true, Comment: "the key", Options: map[string]string{"column_name": "Id"}},
