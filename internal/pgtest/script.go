@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func newScript(t *testing.T, target Target) *script {
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 	commands := map[string]func(*testing.T, *datadriven.TestData) (string, error){
 		"send": s.send, "until": s.until, "sql": s.sql, "table": s.table, "query": s.query,
-		"connect": s.connect, "dial": s.dial, "close": s.close, "cancel": s.cancel,
+		"connect": s.connect, "dial": s.dial, "bytes": s.bytes, "close": s.close, "cancel": s.cancel,
 	}
 	f, ok := commands[d.Cmd]
 	if !ok {
@@ -193,6 +194,22 @@ func (s *script) dial(_ *testing.T, d *datadriven.TestData) (string, error) {
 	return "", err
 }
 
+// bytes reads as many bytes as the argument n says, for answers that are not messages: they precede the login.
+func (s *script) bytes(t *testing.T, d *datadriven.TestData) (string, error) {
+	c, err := s.conn(d)
+	if err != nil {
+		return "", err
+	}
+	var n int
+	d.ScanArgs(t, "n", &n)
+	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return "", err
+	}
+	buf := make([]byte, n)
+	got, err := io.ReadFull(c, buf)
+	return fmt.Sprintf("%q\n", buf[:got]), err
+}
+
 // close drops a connection without Terminate.
 func (s *script) close(_ *testing.T, d *datadriven.TestData) (string, error) {
 	c, err := s.conn(d)
@@ -230,8 +247,7 @@ func (s *script) send(_ *testing.T, d *datadriven.TestData) (string, error) {
 }
 
 // until reads messages until those that its input names have come, in that order, and prints each. EOF stands for the
-// end of the connection, a number of bytes "bytes n" for an answer that is not a message. Arguments: ignore=(Type,…),
-// codeOnly.
+// end of the connection. Arguments: ignore=(Type,…), codeOnly.
 func (s *script) until(_ *testing.T, d *datadriven.TestData) (string, error) {
 	c, err := s.conn(d)
 	if err != nil {

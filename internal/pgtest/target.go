@@ -44,7 +44,9 @@ func (target Target) database(t testing.TB, ctx context.Context) string {
 		create += " TEMPLATE " + target.Template
 	}
 	drop := "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"
-	for _, sql := range []string{drop, create} {
+	// The machine's time zone and locale are not part of any answer.
+	for _, sql := range []string{drop, create, "ALTER DATABASE " + name + " SET timezone = 'UTC'",
+		"ALTER DATABASE " + name + " SET lc_messages = 'C'"} {
 		if _, err := admin.Exec(ctx, sql); err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
