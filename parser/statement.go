@@ -1,15 +1,117 @@
 package parser
 
 import (
+	"errors"
+	"strings"
+
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"github.com/pganalyze/pg_query_go/v6/parser"
+
+	"github.com/sluicedb/sluice/pgerr"
 )
 
-// Kind groups statements by what Sluice does with them.
-type Kind int
+// treeVersion is the version of Postgres' grammar that trees carry and Deparse demands.
+const treeVersion = 170007
 
-// Statement is one statement of a query text, parsed by Postgres' grammar.
+// Statement is one statement of a query text, parsed by Postgres' grammar. Its tree is shared and must not be changed;
+// Clone makes one that may be.
 type Statement struct {
 	Text string            // the statement alone, as the client wrote it, without the semicolon
 	Node *pg_query.RawStmt // locations count from the start of Text
 	Kind Kind
+}
+
+// Parse parses a query text into its statements; empty ones are left out. A syntax error is a *pgconn.PgError with its
+// position.
+func Parse(text string) ([]*Statement, error) {
+	if list, ok := cache.get(text); ok {
+		return list, nil
+	}
+	tree, err := pg_query.Parse(text)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	var list []*Statement
+	for _, raw := range tree.Stmts {
+		start := int(raw.StmtLocation)
+		end := len(text)
+		if raw.StmtLen > 0 {
+			end = start + int(raw.StmtLen)
+		}
+		if start > 0 { // locations must count from the statement's own start
+			part, err := pg_query.Parse(text[start:end])
+			if err != nil || len(part.Stmts) != 1 {
+				return nil, syntaxError(err)
+			}
+			raw = part.Stmts[0]
+		}
+		raw.StmtLen = 0
+		list = append(list, newStatement(strings.TrimRight(text[start:end], " \t\r\n;"), raw))
+	}
+	cache.put(text, list)
+	return list, nil
+}
+
+func newStatement(text string, raw *pg_query.RawStmt) *Statement {
+	return &Statement{Text: text, Node: raw, Kind: kindOf(raw.Stmt)}
+}
+
+func syntaxError(err error) error {
+	var pe *parser.Error
+	if !errors.As(err, &pe) {
+		return pgerr.New(pgerr.SyntaxError, "syntax error")
+	}
+	e := pgerr.New(pgerr.SyntaxError, "%s", pe.Message)
+	e.Position = int32(pe.Cursorpos)
+	return e
+}
+
+// Inner returns the statement that an EXPLAIN, PREPARE or DECLARE CURSOR is about, nil for any other.
+func (s *Statement) Inner() (*Statement, error) {
+	var node *pg_query.Node
+	switch n := s.Node.Stmt; {
+	case n.GetExplainStmt() != nil:
+		node = n.GetExplainStmt().Query
+	case n.GetPrepareStmt() != nil:
+		node = n.GetPrepareStmt().Query
+	case n.GetDeclareCursorStmt() != nil:
+		node = n.GetDeclareCursorStmt().Query
+	}
+	if node == nil {
+		return nil, nil
+	}
+	return FromNode(&pg_query.RawStmt{Stmt: node})
+}
+
+// FromNode makes a statement of a tree, its text deparsed.
+func FromNode(raw *pg_query.RawStmt) (*Statement, error) {
+	text, err := Deparse(raw)
+	if err != nil {
+		return nil, err
+	}
+	list, err := Parse(text)
+	if err != nil || len(list) != 1 {
+		return nil, pgerr.New(pgerr.InternalError, "a statement reads differently once printed: %s", text)
+	}
+	return list[0], nil
+}
+
+// Deparse prints a tree as SQL.
+func Deparse(raw *pg_query.RawStmt) (string, error) {
+	text, err := pg_query.Deparse(&pg_query.ParseResult{Version: treeVersion, Stmts: []*pg_query.RawStmt{raw}})
+	if err != nil {
+		return "", pgerr.New(pgerr.InternalError, "a statement cannot be printed: %v", err)
+	}
+	return text, nil
+}
+
+// DeparseList prints expressions, separated by commas.
+func DeparseList(list []*pg_query.Node) (string, error) {
+	targets := make([]*pg_query.Node, len(list))
+	for i, n := range list {
+		targets[i] = pg_query.MakeResTargetNodeWithVal(n, -1)
+	}
+	sel := &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: &pg_query.SelectStmt{TargetList: targets}}}
+	text, err := Deparse(&pg_query.RawStmt{Stmt: sel})
+	return strings.TrimPrefix(text, "SELECT "), err
 }

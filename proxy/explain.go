@@ -78,7 +78,10 @@ func optionText(n *pg_query.Node) string {
 
 // explain answers EXPLAIN of a statement over foreign tables.
 func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
-	inner := x.statement.Inner()
+	inner, err := x.statement.Inner()
+	if err != nil {
+		return nil, err
+	}
 	d, err := s.describe(ctx, ownPrefix+"explained", inner.Text, x.described.params)
 	if err != nil {
 		return nil, err

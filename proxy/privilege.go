@@ -21,7 +21,7 @@ func (s *Session) checkPrivileges(ctx context.Context, x *execution) error {
 	var list []catalog.Privilege
 	for _, p := range x.plan.Privileges {
 		list = append(list, catalog.Privilege{
-			OID: p.Relation.OID, Role: p.Role, Name: p.Name, Columns: []int16{catalog.WholeRow}, Named: p.Role == 0,
+			OID: p.Relation.OID, View: p.View, Name: p.Name, Columns: []int16{catalog.WholeRow}, Named: p.View == 0,
 		})
 	}
 	err := catalog.CheckPrivileges(ctx, s, list)

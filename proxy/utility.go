@@ -181,11 +181,14 @@ func (s *Session) transaction(ctx context.Context, x *execution) (*cursor, error
 
 // prepareSQL lets home prepare a statement by PREPARE and remembers it.
 func (s *Session) prepareSQL(ctx context.Context, x *execution) (*cursor, error) {
+	inner, err := x.statement.Inner()
+	if err != nil {
+		return nil, err
+	}
 	tag, err := s.Exec(ctx, x.statement.Text)
 	if err != nil {
 		return nil, err
 	}
-	inner := x.statement.Inner()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stmts[x.statement.Node.Stmt.GetPrepareStmt().Name] = &prepared{text: inner.Text, statement: inner}

@@ -78,7 +78,7 @@ type Input struct {
 // relation or, for SELECT, any column.
 type Privilege struct {
 	Relation *catalog.Relation
-	Role     uint32 // 0: the current role; else the owner of the view that the reference stands in
+	View     uint32 // 0: the current role needs it; else the owner of this view, in which the reference stands
 	Name     string // SELECT, INSERT, UPDATE, DELETE, TRUNCATE
 }
 

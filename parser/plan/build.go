@@ -1,0 +1,254 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// Build plans a statement over foreign tables. Route Home says that nothing of ours is in it.
+func Build(req Request) (*Plan, error) {
+	if !anyOurs(req.References) {
+		return &Plan{Route: Home}, nil
+	}
+	switch req.Force {
+	case "", Remote, HomeJoin:
+	default:
+		return nil, pgerr.Hint(pgerr.New(pgerr.InvalidParameter, "invalid value for parameter \"sluice.route\": %q", string(req.Force)),
+			"Available values: remote, home_join.")
+	}
+	b := newBuilder(req)
+	if err := b.resolve(); err != nil {
+		return nil, err
+	}
+	if b.target != nil {
+		return b.write()
+	}
+	if req.Force != HomeJoin {
+		if p := b.remote(); p != nil {
+			return p, nil
+		}
+	} else {
+		b.reason = "sluice.route asks for it"
+	}
+	if req.Force == Remote {
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run remote: %s", b.reason),
+			"RESET sluice.route lets home compute what cannot be shipped.")
+	}
+	return b.homeJoin()
+}
+
+func anyOurs(references []Reference) bool {
+	return slices.ContainsFunc(references, func(r Reference) bool { return r.Relation != nil })
+}
+
+// builder makes one plan. It works on a clone of the statement, in which views are replaced by their definitions.
+type builder struct {
+	req        Request
+	statement  *parser.Statement // the clone
+	sources    []source
+	target     *source
+	privileges []Privilege
+	inputs     []Input
+	used       usedColumns
+	reason     string
+	dialect    dialect.DuckDB
+}
+
+// source is one reference to a foreign table in the clone.
+type source struct {
+	parser.Relation
+	table *catalog.Relation
+	alias string // by which the statement calls it
+}
+
+func newBuilder(req Request) *builder {
+	return &builder{req: req, statement: req.Statement.Clone()}
+}
+
+// resolve finds the foreign tables of the statement, its views inlined, and the privileges that they need.
+func (b *builder) resolve() error {
+	relations := b.statement.Relations()
+	if len(relations) != len(b.req.References) {
+		return pgerr.New(pgerr.InternalError, "a statement names %d relations, home resolved %d", len(relations), len(b.req.References))
+	}
+	for i, r := range relations {
+		if t := b.req.References[i].Relation; t != nil {
+			if err := b.add(r, t, 0); err != nil {
+				return err
+			}
+		}
+	}
+	b.used = columnsUsed(b.statement.Node)
+	return nil
+}
+
+// add takes in one reference. It is read as the owner of the view given, or (0) as the current role.
+func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
+	if r.Target {
+		if t.Kind != 'f' || b.target != nil {
+			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to %q", t.Name), "Write to one foreign table in a statement.")
+		}
+		b.target = &source{Relation: r, table: t, alias: aliasOf(r.Var)}
+		return nil
+	}
+	b.privileges = append(b.privileges, Privilege{Relation: t, View: as, Name: "SELECT"})
+	switch t.Kind {
+	case 'f':
+		b.sources = append(b.sources, source{Relation: r, table: t, alias: aliasOf(r.Var)})
+		return nil
+	case 'v':
+		return b.inline(r, t, as)
+	}
+	return nil // a materialized view is home's own rows
+}
+
+func aliasOf(v *pg_query.RangeVar) string {
+	if v.Alias != nil {
+		return v.Alias.Aliasname
+	}
+	return v.Relname
+}
+
+// inline replaces a view by its definition.
+func (b *builder) inline(r parser.Relation, view *catalog.Relation, as uint32) error {
+	if r.Holder == nil {
+		return pgerr.New(pgerr.FeatureNotSupported, "view %q over foreign tables cannot stand here", view.Name)
+	}
+	list, err := parser.Parse(strings.TrimRight(view.Definition, "; \n"))
+	if err != nil || len(list) != 1 || list[0].Kind != parser.Select {
+		return pgerr.New(pgerr.InternalError, "the definition of view %q cannot be read", view.Name)
+	}
+	body := list[0].Clone()
+	inner := as
+	if !view.Invoker {
+		inner = view.OID
+	}
+	for _, ir := range body.Relations() {
+		if t := b.named(ir.Schema, ir.Name); t != nil {
+			if err := b.add(ir, t, inner); err != nil {
+				return err
+			}
+		}
+	}
+	alias := &pg_query.Alias{Aliasname: aliasOf(r.Var)}
+	if r.Var.Alias != nil {
+		alias.Colnames = r.Var.Alias.Colnames
+	}
+	for i := len(alias.Colnames); i < len(view.Columns); i++ {
+		alias.Colnames = append(alias.Colnames, pg_query.MakeStrNode(view.Columns[i].Name))
+	}
+	r.Holder.Node = &pg_query.Node_RangeSubselect{RangeSubselect: &pg_query.RangeSubselect{Subquery: body.Node.Stmt, Alias: alias}}
+	return nil
+}
+
+// named finds a relation of ours by the name that a view's definition gives it, which is always qualified.
+func (b *builder) named(schema, name string) *catalog.Relation {
+	for _, t := range b.req.Snapshot.Relations {
+		if t.Name == name && t.Schema == schema {
+			return t
+		}
+	}
+	return nil
+}
+
+// homeJoin plans that home runs the statement over temporary tables.
+func (b *builder) homeJoin() (*Plan, error) {
+	if b.statement.Kind == parser.CopyTo {
+		b.copyQuery()
+	}
+	if err := b.shipSources(); err != nil {
+		return nil, err
+	}
+	sql, err := parser.Deparse(b.statement.Node)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{Route: HomeJoin, Reason: b.reason, Inputs: b.inputs, HomeSQL: sql, Privileges: b.privileges}, nil
+}
+
+// shipSources makes an input of each foreign table and lets the clone read that instead.
+func (b *builder) shipSources() error {
+	b.shortenColumns()
+	filters := b.filters()
+	for i := range b.sources {
+		s := &b.sources[i]
+		in, err := b.input(s, filters[s.Var])
+		if err != nil {
+			return err
+		}
+		b.redirect(s, in.TempName)
+	}
+	return nil
+}
+
+// input returns the input for a source; sources that need the same share one.
+func (b *builder) input(s *source, f filter) (*Input, error) {
+	in := Input{Relation: s.table, Columns: b.used.of(s), Filters: f.texts, Params: f.params}
+	from, err := b.dialect.Relation(s.table)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]string, len(in.Columns))
+	for i, c := range in.Columns {
+		columns[i] = b.dialect.Column(&s.table.Columns[c], "")
+	}
+	in.RemoteSQL = "SELECT " + strings.Join(columns, ", ") + " FROM " + from
+	if len(f.sql) > 0 {
+		in.RemoteSQL += " WHERE " + strings.Join(f.sql, " AND ")
+	}
+	for i := range b.inputs {
+		if o := &b.inputs[i]; o.Relation == in.Relation && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) {
+			return o, nil
+		}
+	}
+	in.TempName = b.req.TempPrefix + strconv.Itoa(len(b.inputs)+1)
+	b.inputs = append(b.inputs, in)
+	return &b.inputs[len(b.inputs)-1], nil
+}
+
+// redirect makes a reference name a temporary table, under the alias that the statement uses.
+func (b *builder) redirect(s *source, temp string) {
+	if s.Var.Alias == nil {
+		s.Var.Alias = &pg_query.Alias{Aliasname: s.Var.Relname}
+	}
+	s.Var.Catalogname, s.Var.Schemaname, s.Var.Relname = "", "pg_temp", temp
+}
+
+// copyQuery turns COPY table TO, which Postgres refuses for foreign tables, into COPY (SELECT …) TO.
+func (b *builder) copyQuery() {
+	c := b.statement.Node.Stmt.GetCopyStmt()
+	if c == nil || c.Relation == nil || len(b.sources) != 1 {
+		return
+	}
+	sel := &pg_query.SelectStmt{LimitOption: pg_query.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg_query.SetOperation_SETOP_NONE}
+	names := c.Attlist
+	if len(names) == 0 {
+		for _, col := range b.sources[0].table.Columns {
+			names = append(names, pg_query.MakeStrNode(col.Name))
+		}
+	}
+	for _, n := range names {
+		ref := pg_query.MakeColumnRefNode([]*pg_query.Node{n}, -1)
+		sel.TargetList = append(sel.TargetList, pg_query.MakeResTargetNodeWithVal(ref, -1))
+	}
+	sel.FromClause = []*pg_query.Node{{Node: &pg_query.Node_RangeVar{RangeVar: c.Relation}}}
+	c.Query = &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: sel}}
+	c.Relation, c.Attlist = nil, nil
+	b.used = columnsUsed(b.statement.Node)
+}
+
+// because notes the first reason against a faster route.
+func (b *builder) because(format string, args ...any) {
+	if b.reason == "" {
+		b.reason = fmt.Sprintf(format, args...)
+	}
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/sluicedb/sluice/parser"
+)
+
+// usedColumns is what a statement may use of its relations, by name alone: a superset, whatever the scopes are.
+type usedColumns struct {
+	names   map[string]bool // each name in a column reference or a USING list
+	starred map[string]bool // each name whose columns are wanted all: t.*, or a row as a whole
+	all     bool            // *, NATURAL
+}
+
+func columnsUsed(node *pg_query.RawStmt) usedColumns {
+	u := usedColumns{names: map[string]bool{}, starred: map[string]bool{}}
+	parser.Walk(node, func(m proto.Message) bool {
+		switch n := m.(type) {
+		case *pg_query.ColumnRef:
+			u.reference(n.Fields)
+		case *pg_query.JoinExpr:
+			u.all = u.all || n.IsNatural
+			for _, name := range n.UsingClause {
+				u.names[name.GetString_().GetSval()] = true
+			}
+		}
+		return true
+	})
+	return u
+}
+
+func (u *usedColumns) reference(fields []*pg_query.Node) {
+	for i, f := range fields {
+		if f.GetAStar() == nil {
+			u.names[f.GetString_().GetSval()] = true
+			continue
+		}
+		if i == 0 {
+			u.all = true
+		} else {
+			u.starred[fields[i-1].GetString_().GetSval()] = true
+		}
+	}
+}
+
+// of returns the columns of a source that must be shipped, at least one.
+func (u *usedColumns) of(s *source) []int {
+	everything := u.all || u.starred[s.alias] || u.names[s.alias] || s.Var.GetAlias().GetColnames() != nil
+	var columns []int
+	cheapest := 0
+	for i, c := range s.table.Columns {
+		if everything || u.names[c.Name] {
+			columns = append(columns, i)
+		}
+		if width(c.Type) < width(s.table.Columns[cheapest].Type) {
+			cheapest = i
+		}
+	}
+	if len(columns) == 0 && len(s.table.Columns) > 0 {
+		columns = []int{cheapest}
+	}
+	return columns
+}
+
+// width orders types by what a value takes to ship.
+func width(oid uint32) int {
+	switch oid {
+	case 16:
+		return 1
+	case 21:
+		return 2
+	case 23, 700, 1082:
+		return 4
+	case 20, 701, 1114, 1184:
+		return 8
+	}
+	return 64
+}
+
+// shortenColumns reduces references by schema, schema.table.column, to table.column: the tables will be elsewhere.
+func (b *builder) shortenColumns() {
+	parser.Walk(b.statement.Node, func(m proto.Message) bool {
+		if n, ok := m.(*pg_query.ColumnRef); ok && len(n.Fields) >= 3 && b.namesSource(n.Fields) {
+			n.Fields = n.Fields[len(n.Fields)-2:]
+		}
+		return true
+	})
+}
+
+func (b *builder) namesSource(fields []*pg_query.Node) bool {
+	schema := fields[len(fields)-3].GetString_().GetSval()
+	table := fields[len(fields)-2].GetString_().GetSval()
+	for _, r := range b.req.References {
+		if r.Relation != nil && r.Relation.Schema == schema && strings.EqualFold(r.Relation.Name, table) {
+			return true
+		}
+	}
+	return false
+}
