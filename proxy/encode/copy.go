@@ -19,7 +19,7 @@ const copyMessage = 32 << 10
 // AppendCopy adds CopyData messages that hold rows [row0, row0+n) of rec as tuples of COPY BINARY. All formats must be
 // Binary. On an error it returns dst with the whole rows that came before the one that failed.
 func (e *Encoder) AppendCopy(dst []byte, rec arrow.RecordBatch, row0, n int) ([]byte, error) {
-	if err := e.bind(rec); err != nil {
+	if err := e.bind(rec, false); err != nil {
 		return dst, err
 	}
 	for row, end := row0, row0+n; row < end; {
@@ -45,4 +45,75 @@ func (e *Encoder) AppendCopy(dst []byte, rec arrow.RecordBatch, row0, n int) ([]
 		}
 	}
 	return dst, nil
+}
+
+// AppendCopyText adds CopyData messages that hold rows [row0, row0+n) of rec as lines of COPY's text format. All formats
+// must be Text. A column whose type is none of Append's is written as its values naturally read, for home to make sense
+// of. On an error it returns dst with the whole rows that came before the one that failed.
+func (e *Encoder) AppendCopyText(dst []byte, rec arrow.RecordBatch, row0, n int) ([]byte, error) {
+	if err := e.bind(rec, true); err != nil {
+		return dst, err
+	}
+	for row := row0; row < row0+n; row++ {
+		start := len(dst)
+		var err error
+		if dst, err = e.appendLine(append(dst, 'd', 0, 0, 0, 0), row); err == nil && len(dst)-start > maxMessage {
+			err = tooLarge()
+		}
+		if err != nil {
+			return dst[:start], err
+		}
+		binary.BigEndian.PutUint32(dst[start+1:], uint32(len(dst)-start-1))
+	}
+	return dst, nil
+}
+
+func (e *Encoder) appendLine(dst []byte, row int) ([]byte, error) {
+	for j := range e.bound {
+		if j > 0 {
+			dst = append(dst, '\t')
+		}
+		b := &e.bound[j]
+		if b.isNull(row) {
+			dst = append(dst, '\\', 'N')
+			continue
+		}
+		at := len(dst)
+		var err error
+		if dst, err = b.cell(dst, row); err != nil {
+			return dst, e.locate(err, j)
+		}
+		dst = escapeField(dst, at)
+	}
+	return append(dst, '\n'), nil
+}
+
+// escapes maps the bytes that a field of COPY's text format cannot hold as they are.
+var escapes = [256]byte{'\\': '\\', '\t': 't', '\n': 'n', '\r': 'r'}
+
+// escapeField escapes the field that begins at at, from its end backwards, in place.
+func escapeField(dst []byte, at int) []byte {
+	extra := 0
+	for _, b := range dst[at:] {
+		if escapes[b] != 0 {
+			extra++
+		}
+	}
+	if extra == 0 {
+		return dst
+	}
+	end := len(dst)
+	for range extra {
+		dst = append(dst, 0)
+	}
+	for from, to := end-1, len(dst)-1; from < to; from-- {
+		if e := escapes[dst[from]]; e != 0 {
+			dst[to], dst[to-1] = e, '\\'
+			to -= 2
+		} else {
+			dst[to] = dst[from]
+			to--
+		}
+	}
+	return dst
 }

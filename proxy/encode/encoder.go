@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ type Encoder struct {
 	settings Settings
 	record   arrow.RecordBatch // that bound is for
 	bound    []bound
+	copying  bool // bound is for AppendCopyText
 }
 
 // bound is one column of the record at hand, ready to be read.
@@ -54,7 +56,8 @@ type bound struct {
 type cell func(dst []byte, i int) ([]byte, error)
 
 // New makes an encoder. formats has one entry a column, or one for all, or none for text. source holds the types that
-// the rows naturally have, nil where they are not known; a pair of types that no conversion exists for is refused.
+// the rows naturally have, nil where they are not known. A binary column that no conversion exists for is refused here,
+// a text column only by Append: AppendCopyText takes any, for home reads it.
 func New(target []engines.Field, formats []int16, source []engines.Field, s Settings) (*Encoder, error) {
 	if source != nil && len(source) != len(target) {
 		return nil, pgerr.New(pgerr.InternalError, "the engine yields %d columns where %d are expected", len(source), len(target))
@@ -68,6 +71,9 @@ func New(target []engines.Field, formats []int16, source []engines.Field, s Sett
 		e.formats[i] = f
 		if err := s.check(target[i], f); err != nil {
 			return nil, err
+		}
+		if f == Binary && source != nil && !Convertible(target[i], source[i]) {
+			return nil, unsupported(target[i], fmt.Sprintf("type OID %d", source[i].OID))
 		}
 	}
 	return e, nil
@@ -92,14 +98,11 @@ func formatOf(formats []int16, i, columns int) (int16, error) {
 
 // check refuses what the encoder cannot write as the session wants it.
 func (s Settings) check(f engines.Field, format int16) error {
-	oid := f.OID
-	if element, ok := elements[oid]; ok {
-		oid = element
-	}
-	if _, ok := targets[oid]; !ok {
-		return unsupported(f, "")
-	}
+	oid := scalarOf(f.OID)
 	if format == Binary {
+		if _, ok := targets[oid]; !ok || oid == oidInterval && limitedFields(f.Typmod) {
+			return unsupported(f, "")
+		}
 		return nil
 	}
 	switch oid {
@@ -117,11 +120,19 @@ func (s Settings) check(f engines.Field, format int16) error {
 	return nil
 }
 
-func unsupported(f engines.Field, arrowType string) *pgconn.PgError {
-	if arrowType == "" {
+// scalarOf returns the OID of an array's elements, or that of any other type.
+func scalarOf(oid uint32) uint32 {
+	if element, ok := elements[oid]; ok {
+		return element
+	}
+	return oid
+}
+
+func unsupported(f engines.Field, source string) *pgconn.PgError {
+	if source == "" {
 		return pgerr.New(pgerr.FeatureNotSupported, "column %q has type OID %d, which rows of an engine cannot be written as", f.Name, f.OID)
 	}
-	return pgerr.New(pgerr.FeatureNotSupported, "column %q of Arrow type %s cannot be written as type OID %d", f.Name, arrowType, f.OID)
+	return pgerr.New(pgerr.FeatureNotSupported, "column %q, of %s at the engine, cannot be written as type OID %d", f.Name, source, f.OID)
 }
 
 // Supports says whether columns of an Arrow type can be written as a Postgres type.
@@ -140,8 +151,8 @@ func Supports(oid uint32, t arrow.DataType) bool {
 }
 
 // bind readies the columns of rec. A record is immutable, so the one bound last needs no second look.
-func (e *Encoder) bind(rec arrow.RecordBatch) error {
-	if rec == e.record {
+func (e *Encoder) bind(rec arrow.RecordBatch, copying bool) error {
+	if rec == e.record && copying == e.copying {
 		return nil
 	}
 	if int(rec.NumCols()) != len(e.target) {
@@ -151,19 +162,22 @@ func (e *Encoder) bind(rec arrow.RecordBatch) error {
 	e.bound = e.bound[:0]
 	for i, f := range e.target {
 		b, err := e.bindColumn(f, e.formats[i], rec.Column(i))
+		if err != nil && copying {
+			b, err = e.bindColumn(natural(f, rec.Column(i).DataType()), Text, rec.Column(i))
+		}
 		if err != nil {
 			return err
 		}
 		e.bound = append(e.bound, b)
 	}
-	e.record = rec
+	e.record, e.copying = rec, copying
 	return nil
 }
 
 // Append adds DataRow messages for rows [row0, row0+n) of rec. On an error it returns dst with the whole rows that came
 // before the one that failed.
 func (e *Encoder) Append(dst []byte, rec arrow.RecordBatch, row0, n int) ([]byte, error) {
-	if err := e.bind(rec); err != nil {
+	if err := e.bind(rec, false); err != nil {
 		return dst, err
 	}
 	for row := row0; row < row0+n; row++ {

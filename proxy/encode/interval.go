@@ -10,17 +10,20 @@ import (
 // allFields is an interval typmod's mask when no fields are named; its low half is the precision.
 const allFields = 0x7fff
 
+// limitedFields reports whether a typmod is that of an interval year to month and the like.
+func limitedFields(typmod int32) bool { return typmod >= 0 && typmod>>16&allFields != allFields }
+
 func bindInterval(c column) cell {
 	a, ok := c.array.(*array.MonthDayNanoInterval)
 	if !ok {
 		return nil
 	}
 	digits := int32(-1)
-	if tm := c.field.Typmod; tm >= 0 {
-		if tm>>16&allFields != allFields {
-			return nil // interval year to month and the like
-		}
-		digits = tm & 0xffff
+	if limitedFields(c.field.Typmod) {
+		return nil
+	}
+	if c.field.Typmod >= 0 {
+		digits = c.field.Typmod & 0xffff
 	}
 	values := a.MonthDayNanoIntervalValues()
 	return func(dst []byte, i int) ([]byte, error) {
