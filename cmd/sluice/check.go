@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/embedded"
+	"github.com/sluicedb/sluice/engines"
+)
+
+func checkCommand() *cobra.Command {
+	var f homeFlags
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "check (--home URL | --embedded DIR)",
+		Short: "Say whether home, catalog and every foreign server answer",
+		Long: `Check connects to home as serve would, and looks at the catalog and the foreign servers of each database. It prints
+one line for each, with the remedy where something is wrong, and ends with exit code 1 if anything is.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := applySettings(cmd); err != nil {
+				return err
+			}
+			c := checker{out: cmd.OutOrStdout(), timeout: timeout, wrappers: map[string]engines.Wrapper{}}
+			for _, w := range wrappers() {
+				c.wrappers[w.Name()] = w
+			}
+			return c.run(cmd.Context(), f)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Second, "how long each answer may take")
+	addConfigFlag(cmd)
+	return cmd
+}
+
+// checker prints a line for each thing looked at and remembers whether one failed.
+type checker struct {
+	out      io.Writer
+	timeout  time.Duration
+	wrappers map[string]engines.Wrapper
+	failed   bool
+}
+
+// ok and fail print one line each.
+func (c *checker) ok(what, detail string) { _, _ = fmt.Fprintf(c.out, "ok    %s: %s\n", what, detail) }
+
+func (c *checker) fail(what string, err error, remedy string) {
+	c.failed = true
+	var pe *pgconn.PgError
+	text := oneLine(err.Error())
+	if errors.As(err, &pe) {
+		text = pe.Message
+		if pe.Hint != "" {
+			remedy = pe.Hint
+		}
+	}
+	_, _ = fmt.Fprintf(c.out, "FAIL  %s: %s → %s\n", what, text, remedy)
+}
+
+// oneLine joins the lines of a message, each once.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " ")
+}
+
+// run looks at everything. Its error is errSaid where a line has said it.
+func (c *checker) run(ctx context.Context, f homeFlags) (err error) {
+	config, stop, err := homeToCheck(ctx, f)
+	if err != nil {
+		c.fail("home", err, "see the message")
+		return errSaid
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	c.checkHome(ctx, config)
+	if c.failed {
+		return errSaid
+	}
+	return nil
+}
+
+// homeToCheck finds home; an embedded one that is served now is asked where it is.
+func homeToCheck(ctx context.Context, f homeFlags) (*pgconn.Config, func() error, error) {
+	if f.url == "" && f.dir != "" {
+		if url, ok := embedded.RunningURL(f.dir, "postgres"); ok {
+			config, err := pgconn.ParseConfig(url)
+			return config, func() error { return nil }, err
+		}
+	}
+	h, err := f.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return h.config, h.stop, nil
+}
+
+// checkHome looks at the server and at each of its databases.
+func (c *checker) checkHome(ctx context.Context, config *pgconn.Config) {
+	what := fmt.Sprintf("home %s:%d", config.Host, config.Port)
+	conn, err := c.connect(ctx, config, config.Database)
+	if err != nil {
+		c.fail(what, err, "see that the server runs and that --home names its host, port, user and database")
+		return
+	}
+	defer closeQuietly(conn)
+	c.ok(what, "PostgreSQL "+conn.ParameterStatus("server_version")+", as "+config.User)
+	databases, err := c.databases(ctx, conn)
+	if err != nil {
+		c.fail(what, err, "see that the role may read pg_database")
+		return
+	}
+	installed := 0
+	for _, database := range databases {
+		if c.checkDatabase(ctx, config, database) {
+			installed++
+		}
+	}
+	if installed == 0 {
+		c.fail("catalog", errors.New("not installed in any database"),
+			"connect to a database through sluice serve, as a superuser, and say CREATE EXTENSION sluice")
+	}
+}
+
+// databases lists those that the account may connect to.
+func (c *checker) databases(ctx context.Context, conn *pgconn.PgConn) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	rows, err := session{conn}.Query(ctx, `SELECT datname FROM pg_database
+WHERE datallowconn AND NOT datistemplate AND has_database_privilege(oid, 'CONNECT') ORDER BY datname`)
+	var names []string
+	for _, row := range rows {
+		names = append(names, *row[0])
+	}
+	return names, err
+}
+
+// checkDatabase looks at the catalog and the servers of one database, and says whether the catalog is installed there.
+func (c *checker) checkDatabase(ctx context.Context, config *pgconn.Config, database string) bool {
+	what := "database " + database
+	conn, err := c.connect(ctx, config, database)
+	if err != nil {
+		c.fail(what, err, "see pg_hba.conf and the database's connection limit")
+		return false
+	}
+	defer closeQuietly(conn)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	installed, newest, err := catalog.Versions(ctx, session{conn})
+	switch {
+	case err != nil:
+		c.fail(what, err, "see that schema sluice is as CREATE EXTENSION sluice made it")
+		return true
+	case installed == 0:
+		return false
+	case installed < newest:
+		c.fail(what, fmt.Errorf("catalog has version %d, this binary %d", installed, newest),
+			"connect to it through sluice serve, as a superuser, and say ALTER EXTENSION sluice UPDATE")
+	case installed > newest:
+		c.fail(what, fmt.Errorf("catalog has version %d, this binary %d", installed, newest), "use the newest binary")
+	}
+	snapshot, err := catalog.Load(ctx, session{conn})
+	if err != nil {
+		c.fail(what, err, "connect to it through sluice serve, as a superuser, and say ALTER EXTENSION sluice UPDATE")
+		return true
+	}
+	if installed == newest {
+		c.ok(what, fmt.Sprintf("catalog version %d, %d servers, %d relations", installed, len(snapshot.Servers), len(snapshot.Relations)))
+	}
+	for _, server := range sortedServers(snapshot) {
+		c.checkServer(ctx, database, server)
+	}
+	return true
+}
+
+// connect connects as serve would, within the time that an answer may take.
+func (c *checker) connect(ctx context.Context, config *pgconn.Config, database string) (*pgconn.PgConn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	config = config.Copy()
+	config.Database = database
+	config.RuntimeParams["application_name"] = "sluice check"
+	return pgconn.ConnectConfig(ctx, config)
+}
+
+func closeQuietly(conn *pgconn.PgConn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
