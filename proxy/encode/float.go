@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"strconv"
@@ -25,6 +26,9 @@ func floatCell[T float32 | float64](values []T, c column) cell {
 	digits := c.settings.ExtraFloatDigits
 	return func(dst []byte, i int) ([]byte, error) {
 		v := float64(values[i])
+		if v != v {
+			v = math.Float64frombits(quietNaN) // Postgres' own, whatever payload the engine's has
+		}
 		if single {
 			if f := float32(v); math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
 				return dst, pgerr.New(pgerr.NumericOutOfRange, "%s is out of range for type real", strconv.FormatFloat(v, 'g', -1, 64))
@@ -40,6 +44,8 @@ func floatCell[T float32 | float64](values []T, c column) cell {
 		return appendFloat(dst, v, digits, &floatDouble), nil
 	}
 }
+
+const quietNaN = 0x7ff8000000000000
 
 // precision describes one of the two float types.
 type precision struct {
@@ -73,34 +79,61 @@ func appendFloat(dst []byte, v float64, extra int, p *precision) []byte {
 	return layOut(dst, trimZeros(strconv.AppendFloat(buf[:0], v, 'e', n-1, p.bits)), n)
 }
 
-// shortest returns the shortest digits that read back as v, in the form d.ddde±xx. Postgres leaves out a candidate that
-// stands exactly halfway to a neighbour, though rounding to even would read it back.
+// shortest returns the shortest digits that read back as v, in the form d.ddde±xx. strconv's own differ from Postgres'
+// in two rare cases: where v stands halfway between two candidates Postgres takes the even one, and it leaves out a
+// candidate that stands halfway between v and a neighbour, though rounding to even would read it back.
 func shortest(buf []byte, v float64, p *precision) []byte {
 	s := strconv.AppendFloat(buf, v, 'e', -1, p.bits)
+	n := countDigits(s)
+	if n < p.digits && math.Abs(v) < float64(uint64(1)<<p.mantissa) {
+		return s
+	}
+	if n >= p.digits {
+		var other [32]byte
+		even := strconv.AppendFloat(other[:0], v, 'e', n-1, p.bits)
+		if string(even) != string(s) && readsBack(even, v, p) {
+			s = append(s[:0], even...)
+		}
+	}
 	if math.Abs(v) < float64(uint64(1)<<p.mantissa) || !halfway(s, v, p) {
 		return s
 	}
-	for n := len(s); n < 20; n++ {
-		s = strconv.AppendFloat(buf, v, 'e', n, p.bits)
-		back, err := strconv.ParseFloat(string(s), p.bits)
-		if s = trimZeros(s); err == nil && back == v && !halfway(s, v, p) {
-			return s
+	for ; n < 18; n++ {
+		s = strconv.AppendFloat(buf, v, 'e', n-1, p.bits)
+		if readsBack(s, v, p) && !halfway(s, v, p) {
+			return trimZeros(s)
 		}
 	}
-	return strconv.AppendFloat(buf, v, 'e', 17, p.bits)
+	return s
+}
+
+func readsBack(s []byte, v float64, p *precision) bool {
+	back, err := strconv.ParseFloat(string(s), p.bits)
+	return err == nil && back == v
+}
+
+// countDigits returns how many digits stand in front of the exponent.
+func countDigits(s []byte) int {
+	n := 0
+	for _, b := range s {
+		switch {
+		case b == 'e':
+			return n
+		case b >= '0' && b <= '9':
+			n++
+		}
+	}
+	return n
 }
 
 // halfway reports whether the decimal s, which reads back as v, is exactly the middle between v and a neighbour. v must
 // be so large that it is a whole number; then the middle has one bit more than the mantissa.
 func halfway(s []byte, v float64, p *precision) bool {
-	digits, exp := parts(s)
-	value, tens := uint64(0), exp
-	for _, d := range digits {
-		value = value*10 + uint64(d-'0')
-		tens--
+	value, tens := parts(s)
+	for value != 0 && value%10 == 0 {
+		value, tens = value/10, tens+1
 	}
-	tens++ // the first digit stands before the point
-	if tens < 0 || tens > 22 {
+	if tens < 0 || tens > 27 {
 		return false
 	}
 	frac, e := math.Frexp(math.Abs(v))
@@ -120,49 +153,35 @@ func halfway(s []byte, v float64, p *precision) bool {
 	return twos == shift-1 && (value == 2*m+1 || value == 2*m-1)
 }
 
-// parts takes d.ddde±xx apart into digits and exponent. The sign is dropped.
-func parts(s []byte) (digits []byte, exp int) {
-	var out [24]byte
-	n := 0
+// parts takes d.ddde±xx apart: it is value times ten to the power of tens, but for its sign.
+func parts(s []byte) (value uint64, tens int) {
 	for i, b := range s {
 		switch {
 		case b >= '0' && b <= '9':
-			out[n] = b
-			n++
+			value = value*10 + uint64(b-'0')
+			tens--
 		case b == 'e':
-			exp, _ = strconv.Atoi(string(s[i+1:])) // strconv made it
-			return append([]byte(nil), out[:n]...), exp
+			exp, _ := strconv.Atoi(string(s[i+1:])) // strconv made it
+			return value, tens + 1 + exp            // the first digit stands before the point
 		}
 	}
-	return append([]byte(nil), out[:n]...), exp
+	return value, tens + 1
 }
 
-// trimZeros drops zeros at the end of the digits of d.ddde±xx.
+// trimZeros drops zeros at the end of the fraction of d.ddde±xx.
 func trimZeros(s []byte) []byte {
-	e := len(s) - 1
-	for s[e] != 'e' {
-		e--
+	e := bytes.IndexByte(s, 'e')
+	if bytes.IndexByte(s[:e], '.') < 0 {
+		return s
 	}
 	end := e
-	for end > 0 && s[end-1] == '0' {
+	for s[end-1] == '0' {
 		end--
 	}
 	if s[end-1] == '.' {
 		end--
 	}
-	if !hasPoint(s[:e]) {
-		return s
-	}
 	return append(s[:end], s[e:]...)
-}
-
-func hasPoint(s []byte) bool {
-	for _, b := range s {
-		if b == '.' {
-			return true
-		}
-	}
-	return false
 }
 
 // layOut writes d.ddde±xx as C's %g would: with an exponent of at least two digits when it is below -4 or not below
@@ -171,10 +190,7 @@ func layOut(dst, s []byte, fixed int) []byte {
 	if s[0] == '-' {
 		dst, s = append(dst, '-'), s[1:]
 	}
-	e := len(s) - 1
-	for s[e] != 'e' {
-		e--
-	}
+	e := bytes.IndexByte(s, 'e')
 	exp := 0
 	for _, b := range s[e+2:] {
 		exp = exp*10 + int(b-'0')
