@@ -1,0 +1,327 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/parser/dialect"
+)
+
+// shipper prints parts of a statement for one engine, as far as they are proven to mean there what they mean here.
+type shipper struct {
+	b      *builder
+	d      dialect.DuckDB
+	params []int  // statement parameters in the order of the placeholders
+	reason string // the first thing that cannot be shipped
+}
+
+func (b *builder) newShipper() *shipper { return &shipper{b: b, d: b.dialect} }
+
+// no notes why something is not shipped.
+func (s *shipper) no(format string, args ...any) (string, typ, bool) {
+	if s.reason == "" {
+		s.reason = fmt.Sprintf(format, args...)
+	}
+	return "", typ{}, false
+}
+
+// expression prints an expression and says what type it has.
+func (s *shipper) expression(n *pg_query.Node, e *scope) (string, typ, bool) {
+	switch n := n.GetNode().(type) {
+	case *pg_query.Node_ColumnRef:
+		if c, ok := e.column(n.ColumnRef.Fields); ok {
+			return c.sql, c.typ, true
+		}
+		return s.no("a reference to a row as a whole or to a column that is not the server's is evaluated at home")
+	case *pg_query.Node_AConst:
+		return s.constant(n.AConst)
+	case *pg_query.Node_ParamRef:
+		return s.parameter(int(n.ParamRef.Number))
+	case *pg_query.Node_TypeCast:
+		return s.cast(n.TypeCast, e)
+	case *pg_query.Node_BoolExpr:
+		return s.logic(n.BoolExpr, e)
+	case *pg_query.Node_NullTest:
+		arg, _, ok := s.expression(n.NullTest.Arg, e)
+		test := " IS NULL)"
+		if n.NullTest.Nulltesttype == pg_query.NullTestType_IS_NOT_NULL {
+			test = " IS NOT NULL)"
+		}
+		return "(" + arg + test, boolean, ok
+	case *pg_query.Node_BooleanTest:
+		return s.booleanTest(n.BooleanTest, e)
+	case *pg_query.Node_AExpr:
+		return s.operator(n.AExpr, e)
+	case *pg_query.Node_FuncCall:
+		return s.function(n.FuncCall, e)
+	case *pg_query.Node_CoalesceExpr:
+		return s.coalesce(n.CoalesceExpr, e)
+	case *pg_query.Node_CaseExpr:
+		return s.caseExpr(n.CaseExpr, e)
+	case *pg_query.Node_SubLink:
+		return s.subLink(n.SubLink, e)
+	}
+	return s.no("%s is not proven equal on duckdb", describe(n))
+}
+
+// describe names a kind of node for a reason.
+func describe(n *pg_query.Node) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
+	return strings.ToLower(name)
+}
+
+func (s *shipper) constant(c *pg_query.A_Const) (string, typ, bool) {
+	switch {
+	case c.Isnull:
+		return "NULL", unknown, true
+	case c.GetBoolval() != nil:
+		return strconv.FormatBool(c.GetBoolval().Boolval), boolean, true
+	case c.GetIval() != nil:
+		return "CAST(" + strconv.Itoa(int(c.GetIval().Ival)) + " AS INTEGER)", plainType(int4OID), true
+	case c.GetFval() != nil:
+		return s.number(c.GetFval().Fval)
+	case c.GetSval() != nil:
+		if strings.ContainsRune(c.GetSval().Sval, 0) {
+			break
+		}
+		return s.d.Literal(c.GetSval().Sval), unknown, true
+	}
+	return s.no("a bit string is not proven equal on duckdb")
+}
+
+var (
+	integerText = regexp.MustCompile(`^\d{1,18}$`)
+	decimalText = regexp.MustCompile(`^(\d{0,18})\.(\d{0,18})$`)
+)
+
+// number prints a literal that is no int4: an int8 or a numeric.
+func (s *shipper) number(text string) (string, typ, bool) {
+	if integerText.MatchString(text) {
+		return "CAST(" + text + " AS BIGINT)", plainType(int8OID), true
+	}
+	m := decimalText.FindStringSubmatch(text)
+	if m == nil {
+		return s.no("the number %s is not proven equal on duckdb", text)
+	}
+	t := decimalTyp(max(len(m[1])+len(m[2]), 1), len(m[2]))
+	return "CAST('" + text + "' AS " + s.d.Type(t.oid, t.typmod) + ")", t, true
+}
+
+// parameter prints a placeholder. Its value comes as text, in the form that home writes.
+func (s *shipper) parameter(n int) (string, typ, bool) {
+	if n < 1 || n > len(s.b.req.Params) {
+		return s.no("parameter $%d is not known", n)
+	}
+	t := plainType(s.b.req.Params[n-1])
+	t.bytewise, t.exact = true, true
+	if !t.isInt() && !t.isText() && !t.isFloat() && !comparableTypes(t, t, false) {
+		return s.no("a parameter of this type is evaluated at home")
+	}
+	if set := s.b.req.Settings.DateStyle; set != "" && !strings.HasPrefix(set, "ISO") && isDateTime(t.oid) {
+		return s.no("a date under DateStyle %s is evaluated at home", set)
+	}
+	s.params = append(s.params, n)
+	return "CAST($" + strconv.Itoa(len(s.params)) + " AS " + s.d.Type(t.oid, t.typmod) + ")", t, true
+}
+
+func isDateTime(oid uint32) bool { return oid == dateOID || oid == timestampOID || oid == timestamptzOID }
+
+// literalForms are the spellings of constants that DuckDB reads as Postgres does, whatever the session's settings are.
+var literalForms = map[uint32]*regexp.Regexp{
+	int2OID:      regexp.MustCompile(`^-?\d{1,4}$`),
+	int4OID:      regexp.MustCompile(`^-?\d{1,9}$`),
+	int8OID:      regexp.MustCompile(`^-?\d{1,18}$`),
+	boolOID:      regexp.MustCompile(`^(t|f|true|false)$`),
+	dateOID:      regexp.MustCompile(`^[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])$`),
+	timestampOID: regexp.MustCompile(`^[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$`),
+	timestamptzOID: regexp.MustCompile(`^[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8]) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?` +
+		`[+-](0\d|1[0-2])(:[0-5]\d)?$`),
+	uuidOID: regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`),
+}
+
+// typed prints an expression where type want is wanted: an untyped literal takes on that type.
+func (s *shipper) typed(n *pg_query.Node, e *scope, want typ) (string, typ, bool) {
+	c := n.GetAConst()
+	if c == nil || c.GetSval() == nil {
+		return s.expression(n, e)
+	}
+	text := c.GetSval().Sval
+	t := plainType(want.oid)
+	if want.isText() {
+		t.oid, t.bytewise, t.exact = textOID, true, true
+		return s.d.Literal(text), t, !strings.ContainsRune(text, 0)
+	}
+	form := literalForms[want.oid]
+	if form == nil || !form.MatchString(text) {
+		return s.no("the literal %s is read at home", s.d.Literal(text))
+	}
+	return "CAST(" + s.d.Literal(text) + " AS " + s.d.Type(t.oid, -1) + ")", t, true
+}
+
+var castNames = map[string]uint32{
+	"int2": int2OID, "int4": int4OID, "int8": int8OID, "bool": boolOID, "text": textOID, "date": dateOID,
+	"timestamp": timestampOID, "timestamptz": timestamptzOID, "uuid": uuidOID,
+}
+
+// cast prints casts of literals, and those between integers that widen.
+func (s *shipper) cast(c *pg_query.TypeCast, e *scope) (string, typ, bool) {
+	name := c.TypeName
+	oid, known := castNames[lastName(name.Names)]
+	if !known || len(name.Typmods) > 0 || len(name.ArrayBounds) > 0 || name.Setof {
+		return s.no("a cast to this type is evaluated at home")
+	}
+	want := plainType(oid)
+	want.bytewise, want.exact = true, true
+	if c.Arg.GetAConst() != nil && c.Arg.GetAConst().GetSval() != nil {
+		return s.typed(c.Arg, e, want)
+	}
+	arg, t, ok := s.expression(c.Arg, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	switch {
+	case t.oid == unknownOID && arg == "NULL", t.isInt() && want.isInt() && t.oid != int8OID && (want.oid == int8OID || t.oid == int2OID),
+		t.oid == varcharOID && want.oid == textOID:
+		if t.isText() {
+			want.bytewise, want.exact = t.bytewise, t.exact
+		}
+		return "CAST(" + arg + " AS " + s.d.Type(oid, -1) + ")", want, true
+	case t.oid == oid:
+		return arg, t, true
+	}
+	return s.no("this cast is evaluated at home")
+}
+
+func lastName(names []*pg_query.Node) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return names[len(names)-1].GetString_().GetSval()
+}
+
+func (s *shipper) logic(b *pg_query.BoolExpr, e *scope) (string, typ, bool) {
+	parts := make([]string, len(b.Args))
+	for i, a := range b.Args {
+		sql, t, ok := s.expression(a, e)
+		if !ok {
+			return "", typ{}, false
+		}
+		if t.oid != boolOID && sql != "NULL" {
+			return s.no("a condition that is no boolean is evaluated at home")
+		}
+		parts[i] = sql
+	}
+	switch b.Boolop {
+	case pg_query.BoolExprType_NOT_EXPR:
+		return "(NOT " + parts[0] + ")", boolean, true
+	case pg_query.BoolExprType_OR_EXPR:
+		return "(" + strings.Join(parts, " OR ") + ")", boolean, true
+	default:
+		return "(" + strings.Join(parts, " AND ") + ")", boolean, true
+	}
+}
+
+var booleanTests = map[pg_query.BoolTestType]string{
+	pg_query.BoolTestType_IS_TRUE: "IS NOT DISTINCT FROM true", pg_query.BoolTestType_IS_NOT_TRUE: "IS DISTINCT FROM true",
+	pg_query.BoolTestType_IS_FALSE: "IS NOT DISTINCT FROM false", pg_query.BoolTestType_IS_NOT_FALSE: "IS DISTINCT FROM false",
+	pg_query.BoolTestType_IS_UNKNOWN: "IS NULL", pg_query.BoolTestType_IS_NOT_UNKNOWN: "IS NOT NULL",
+}
+
+func (s *shipper) booleanTest(b *pg_query.BooleanTest, e *scope) (string, typ, bool) {
+	arg, t, ok := s.expression(b.Arg, e)
+	if !ok || t.oid != boolOID {
+		return s.no("this test is evaluated at home")
+	}
+	return "(" + arg + " " + booleanTests[b.Booltesttype] + ")", boolean, true
+}
+
+func (s *shipper) coalesce(c *pg_query.CoalesceExpr, e *scope) (string, typ, bool) {
+	parts, t, ok := s.sameType(c.Args, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	return "coalesce(" + strings.Join(parts, ", ") + ")", t, true
+}
+
+// sameType prints expressions that Postgres brings to one type, where they have it already.
+func (s *shipper) sameType(nodes []*pg_query.Node, e *scope) (parts []string, t typ, ok bool) {
+	t = unknown
+	for _, n := range nodes { // the first that is no literal decides
+		if c := n.GetAConst(); c != nil && (c.GetSval() != nil || c.Isnull) {
+			continue
+		}
+		mark := len(s.params)
+		_, found, ok := s.expression(n, e)
+		s.params = s.params[:mark]
+		if !ok {
+			return nil, typ{}, false
+		}
+		t = found
+		break
+	}
+	for _, n := range nodes {
+		sql, found, ok := s.typed(n, e, t)
+		if !ok {
+			return nil, typ{}, false
+		}
+		if sql != "NULL" && (found.oid != t.oid || found.typmod != t.typmod) && !(found.isText() && t.isText()) {
+			s.no("expressions of different types are brought together at home")
+			return nil, typ{}, false
+		}
+		t.bytewise, t.exact = t.bytewise && found.bytewise || sql == "NULL" && t.bytewise, t.exact && found.exact || sql == "NULL" && t.exact
+		parts = append(parts, sql)
+	}
+	if t.oid == unknownOID {
+		s.no("only untyped literals")
+		return nil, typ{}, false
+	}
+	if t.isText() {
+		t.oid, t.typmod = textOID, -1
+	}
+	return parts, t, true
+}
+
+func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
+	var results []*pg_query.Node
+	for _, w := range c.Args {
+		results = append(results, w.GetCaseWhen().Result)
+	}
+	if c.Arg != nil || c.Defresult == nil {
+		return s.no("this form of CASE is evaluated at home")
+	}
+	var out strings.Builder
+	out.WriteString("CASE")
+	_, t, ok := s.sameTypeDry(append(append([]*pg_query.Node{}, results...), c.Defresult), e)
+	if !ok {
+		return "", typ{}, false
+	}
+	for i, w := range c.Args {
+		when, wt, ok := s.expression(w.GetCaseWhen().Expr, e)
+		if !ok || wt.oid != boolOID {
+			return s.no("this form of CASE is evaluated at home")
+		}
+		then, _, ok := s.typed(results[i], e, t)
+		if !ok {
+			return "", typ{}, false
+		}
+		out.WriteString(" WHEN " + when + " THEN " + then)
+	}
+	otherwise, _, ok := s.typed(c.Defresult, e, t)
+	if !ok {
+		return "", typ{}, false
+	}
+	out.WriteString(" ELSE " + otherwise + " END")
+	return "(" + out.String() + ")", t, true
+}
+
+// sameTypeDry is sameType without placeholders taken.
+func (s *shipper) sameTypeDry(nodes []*pg_query.Node, e *scope) ([]string, typ, bool) {
+	mark := len(s.params)
+	parts, t, ok := s.sameType(nodes, e)
+	s.params = s.params[:mark]
+	return parts, t, ok
+}

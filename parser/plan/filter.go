@@ -1,0 +1,125 @@
+package plan
+
+import (
+	"strconv"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/sluicedb/sluice/parser"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// filter is what may be left out of an input at its engine: home evaluates the conditions again.
+type filter struct {
+	sql    []string // conditions in the engine's dialect
+	texts  []string // for EXPLAIN
+	params []int
+}
+
+// filters finds, for each foreign table, the conditions of the query level it stands in that concern it alone.
+func (b *builder) filters() map[*pg_query.RangeVar]filter {
+	found := map[*pg_query.RangeVar]filter{}
+	counts := map[*pg_query.RangeVar]bool{}
+	parser.Walk(b.statement.Node, func(m proto.Message) bool {
+		if q, ok := m.(*pg_query.SelectStmt); ok && len(q.FromClause) > 0 {
+			b.levelFilters(q, found, counts)
+		}
+		return true
+	})
+	return found
+}
+
+func (b *builder) levelFilters(q *pg_query.SelectStmt, found map[*pg_query.RangeVar]filter, seen map[*pg_query.RangeVar]bool) {
+	var tables []*pg_query.RangeVar
+	conditions := conjuncts(q.WhereClause, nil)
+	for _, n := range q.FromClause {
+		tables, conditions = kept(n, tables, conditions)
+	}
+	for _, v := range tables {
+		src := b.sourceOf(v)
+		if src == nil || seen[v] || v.GetAlias().GetColnames() != nil {
+			continue
+		}
+		seen[v] = true
+		if f := b.conditionsOn(src, conditions); len(f.sql) > 0 {
+			found[v] = f
+		}
+	}
+}
+
+// kept collects the tables below a FROM item whose rows a condition of this level removes from the result, and the
+// conditions of inner joins. The nullable side of an outer join is not among them.
+func kept(n *pg_query.Node, tables []*pg_query.RangeVar, conditions []*pg_query.Node) ([]*pg_query.RangeVar, []*pg_query.Node) {
+	if v := n.GetRangeVar(); v != nil {
+		return append(tables, v), conditions
+	}
+	j := n.GetJoinExpr()
+	if j == nil || j.Alias != nil {
+		return tables, conditions
+	}
+	switch j.Jointype {
+	case pg_query.JoinType_JOIN_INNER:
+		conditions = conjuncts(j.Quals, conditions)
+		tables, conditions = kept(j.Larg, tables, conditions)
+		return kept(j.Rarg, tables, conditions)
+	case pg_query.JoinType_JOIN_LEFT:
+		tables, _ = kept(j.Larg, tables, nil)
+	case pg_query.JoinType_JOIN_RIGHT:
+		tables, _ = kept(j.Rarg, tables, nil)
+	}
+	return tables, conditions
+}
+
+func conjuncts(n *pg_query.Node, list []*pg_query.Node) []*pg_query.Node {
+	if n == nil {
+		return list
+	}
+	if e := n.GetBoolExpr(); e != nil && e.Boolop == pg_query.BoolExprType_AND_EXPR {
+		for _, a := range e.Args {
+			list = conjuncts(a, list)
+		}
+		return list
+	}
+	return append(list, n)
+}
+
+// conditionsOn prints the conditions that concern a table alone. References without an alias are the table's where it
+// has such a column: home has refused what is ambiguous.
+func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter {
+	r := scopeRelation{alias: src.alias}
+	for i := range src.table.Columns {
+		c := &src.table.Columns[i]
+		r.columns = append(r.columns, scopeColumn{name: c.Name, sql: b.dialect.Column(c, ""), typ: columnTyp(c)})
+	}
+	e := &scope{relations: []scopeRelation{r}}
+	s := b.newShipper()
+	var f filter
+	for _, c := range conditions {
+		mark := len(s.params)
+		sql, t, ok := s.expression(c, e)
+		if !ok || t.oid != boolOID || !refers(c) {
+			s.params = s.params[:mark]
+			continue
+		}
+		f.sql = append(f.sql, sql)
+	}
+	f.texts, f.params = f.sql, s.params
+	return f
+}
+
+// refers reports whether a condition has a column in it and no sub-select.
+func refers(n *pg_query.Node) bool {
+	columns, plain := false, true
+	parser.Walk(n, func(m proto.Message) bool {
+		switch m.(type) {
+		case *pg_query.ColumnRef:
+			columns = true
+		case *pg_query.SubLink:
+			plain = false
+		}
+		return true
+	})
+	return columns && plain
+}

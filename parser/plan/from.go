@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/sluicedb/sluice/parser"
+)
+
+// from prints a FROM clause and brings its relations into scope.
+func (s *shipper) from(list []*pg_query.Node, e *scope) (string, bool) {
+	var parts []string
+	for _, n := range list {
+		sql, ok := s.fromItem(n, e)
+		if !ok {
+			return "", false
+		}
+		parts = append(parts, sql)
+	}
+	if len(parts) == 0 {
+		return "", true
+	}
+	return " FROM " + strings.Join(parts, ", "), true
+}
+
+func (s *shipper) fromItem(n *pg_query.Node, e *scope) (string, bool) {
+	switch n := n.GetNode().(type) {
+	case *pg_query.Node_RangeVar:
+		return s.table(n.RangeVar, e)
+	case *pg_query.Node_RangeSubselect:
+		return s.subselect(n.RangeSubselect, e)
+	case *pg_query.Node_JoinExpr:
+		return s.join(n.JoinExpr, e)
+	}
+	s.no("%s in FROM is evaluated at home", describe(n))
+	return "", false
+}
+
+func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
+	if v.Schemaname == "" {
+		if r, ok := e.cte(v.Relname); ok && s.b.sourceOf(v) == nil {
+			r = r.renamed(aliasOf(v), v.GetAlias().GetColnames(), s.d.Identifier)
+			e.relations = append(e.relations, r)
+			return s.d.Identifier(v.Relname) + " AS " + s.d.Identifier(r.alias) + " (" + s.names(r.columns) + ")", true
+		}
+	}
+	src := s.b.sourceOf(v)
+	if src == nil {
+		s.no("relation %q is not the server's", v.Relname)
+		return "", false
+	}
+	from, err := s.d.Relation(src.table)
+	if err != nil {
+		s.no("foreign table %q: %v", src.table.Name, err)
+		return "", false
+	}
+	r := scopeRelation{alias: src.alias}
+	colnames := v.GetAlias().GetColnames()
+	for i := range src.table.Columns {
+		c := &src.table.Columns[i]
+		sc := scopeColumn{name: c.Name, sql: s.d.Column(c, src.alias), typ: columnTyp(c)}
+		if i < len(colnames) {
+			sc.name = colnames[i].GetString_().GetSval()
+		}
+		r.columns = append(r.columns, sc)
+	}
+	e.relations = append(e.relations, r)
+	return from + " AS " + s.d.Identifier(src.alias), true
+}
+
+func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, bool) {
+	sel := sub.Subquery.GetSelectStmt()
+	if sub.Lateral || sel == nil || sub.Alias == nil {
+		s.no("LATERAL is evaluated at home")
+		return "", false
+	}
+	// Not lateral: the other relations of this level are not visible inside, the outer levels and expressions are.
+	sql, columns, ok := s.query(sel, &scope{ctes: e.ctes, outer: e.outer})
+	if !ok {
+		return "", false
+	}
+	r := scopeRelation{columns: columns}.renamed(sub.Alias.Aliasname, sub.Alias.Colnames, s.d.Identifier)
+	e.relations = append(e.relations, r)
+	return "(" + sql + ") AS " + s.d.Identifier(r.alias) + " (" + s.names(r.columns) + ")", true
+}
+
+var joinWords = map[pg_query.JoinType]string{
+	pg_query.JoinType_JOIN_INNER: " JOIN ", pg_query.JoinType_JOIN_LEFT: " LEFT JOIN ",
+	pg_query.JoinType_JOIN_RIGHT: " RIGHT JOIN ", pg_query.JoinType_JOIN_FULL: " FULL JOIN ",
+}
+
+func (s *shipper) join(j *pg_query.JoinExpr, e *scope) (string, bool) {
+	word, ok := joinWords[j.Jointype]
+	if !ok || j.IsNatural || len(j.UsingClause) > 0 || j.Alias != nil {
+		s.no("NATURAL, USING and named joins are evaluated at home")
+		return "", false
+	}
+	left, ok := s.fromItem(j.Larg, e)
+	if !ok {
+		return "", false
+	}
+	right, ok := s.fromItem(j.Rarg, e)
+	if !ok {
+		return "", false
+	}
+	if j.Quals == nil {
+		return "(" + left + " CROSS JOIN " + right + ")", true
+	}
+	on, t, ok := s.expression(j.Quals, e)
+	if !ok || t.oid != boolOID {
+		s.no("this join condition is evaluated at home")
+		return "", false
+	}
+	return "(" + left + word + right + " ON " + on + ")", true
+}
+
+// subLink prints EXISTS, IN and scalar sub-selects.
+func (s *shipper) subLink(l *pg_query.SubLink, e *scope) (string, typ, bool) {
+	sel := l.Subselect.GetSelectStmt()
+	if sel == nil {
+		return s.no("this sub-select is evaluated at home")
+	}
+	switch l.SubLinkType {
+	case pg_query.SubLinkType_EXISTS_SUBLINK:
+		sql, _, ok := s.query(sel, e)
+		return "EXISTS (" + sql + ")", boolean, ok
+	case pg_query.SubLinkType_ANY_SUBLINK:
+		if len(l.OperName) > 0 && lastName(l.OperName) != "=" {
+			break
+		}
+		arg, t, ok := s.expression(l.Testexpr, e)
+		if !ok {
+			return "", typ{}, false
+		}
+		sql, columns, ok := s.query(sel, e)
+		if !ok {
+			return "", typ{}, false
+		}
+		if len(columns) != 1 || !comparableTypes(t, columns[0].typ, false) {
+			break
+		}
+		return "(" + arg + " IN (" + sql + "))", boolean, true
+	}
+	return s.no("this form of sub-select is evaluated at home")
+}
+
+// sourceOf returns the foreign table that a reference of the clone stands for, nil for none.
+func (b *builder) sourceOf(v *pg_query.RangeVar) *source {
+	for i := range b.sources {
+		if b.sources[i].Var == v {
+			return &b.sources[i]
+		}
+	}
+	return nil
+}
+
+func usesParams(list []*pg_query.Node) bool {
+	found := false
+	for _, n := range list {
+		parser.Walk(n, func(m proto.Message) bool {
+			if _, ok := m.(*pg_query.ParamRef); ok {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}

@@ -1,0 +1,378 @@
+package plan
+
+import (
+	"strconv"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+)
+
+// query prints a SELECT and says what columns it yields, under the names that Postgres gives them.
+func (s *shipper) query(q *pg_query.SelectStmt, outer *scope) (string, []scopeColumn, bool) {
+	e := &scope{outer: outer}
+	with, ok := s.with(q.WithClause, e)
+	if !ok {
+		return "", nil, false
+	}
+	var body string
+	var columns []scopeColumn
+	switch {
+	case len(q.LockingClause) > 0:
+		s.no("row locks are taken at home")
+		return "", nil, false
+	case q.Op != pg_query.SetOperation_SETOP_NONE:
+		body, columns, ok = s.setOperation(q, e)
+	case len(q.ValuesLists) > 0:
+		s.no("VALUES is evaluated at home")
+		return "", nil, false
+	default:
+		body, columns, ok = s.selectBody(q, e)
+	}
+	if !ok {
+		return "", nil, false
+	}
+	tail, ok := s.orderAndLimit(q, e, columns)
+	return with + body + tail, columns, ok
+}
+
+// with prints common table expressions that are neither recursive nor materialized by order.
+func (s *shipper) with(w *pg_query.WithClause, e *scope) (string, bool) {
+	if w == nil {
+		return "", true
+	}
+	if w.Recursive {
+		s.no("WITH RECURSIVE is evaluated at home")
+		return "", false
+	}
+	var parts []string
+	for _, n := range w.Ctes {
+		c := n.GetCommonTableExpr()
+		sel := c.Ctequery.GetSelectStmt()
+		if sel == nil {
+			s.no("data-modifying WITH is evaluated at home")
+			return "", false
+		}
+		sql, columns, ok := s.query(sel, e)
+		if !ok {
+			return "", false
+		}
+		r := scopeRelation{columns: columns}.renamed(c.Ctename, c.Aliascolnames, s.d.Identifier)
+		e.ctes = append(e.ctes, r)
+		parts = append(parts, s.d.Identifier(c.Ctename)+" ("+s.names(r.columns)+") AS ("+sql+")")
+	}
+	return "WITH " + strings.Join(parts, ", ") + " ", true
+}
+
+func (s *shipper) names(columns []scopeColumn) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = s.d.Identifier(c.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// setOperation prints UNION, INTERSECT and EXCEPT of arms that have the same types already.
+func (s *shipper) setOperation(q *pg_query.SelectStmt, e *scope) (string, []scopeColumn, bool) {
+	left, lc, ok := s.query(q.Larg, e)
+	if !ok {
+		return "", nil, false
+	}
+	right, rc, ok := s.query(q.Rarg, e)
+	if !ok {
+		return "", nil, false
+	}
+	for i := range lc {
+		if len(rc) != len(lc) || lc[i].typ.oid != rc[i].typ.oid || lc[i].typ.typmod != rc[i].typ.typmod || !q.All && !lc[i].typ.groupable() || lc[i].typ.oid == unknownOID {
+			s.no("set operations over these types are evaluated at home")
+			return "", nil, false
+		}
+		lc[i].typ.bytewise = lc[i].typ.bytewise && rc[i].typ.bytewise
+		lc[i].typ.exact = lc[i].typ.exact && rc[i].typ.exact
+		lc[i].sql = s.d.Identifier(lc[i].name)
+	}
+	op := map[pg_query.SetOperation]string{
+		pg_query.SetOperation_SETOP_UNION: " UNION ", pg_query.SetOperation_SETOP_INTERSECT: " INTERSECT ", pg_query.SetOperation_SETOP_EXCEPT: " EXCEPT ",
+	}[q.Op]
+	if q.All {
+		op += "ALL "
+	}
+	return "(" + left + ")" + op + "(" + right + ")", lc, true
+}
+
+func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeColumn, bool) {
+	var b strings.Builder
+	from, ok := s.from(q.FromClause, e)
+	if !ok {
+		return "", nil, false
+	}
+	targets, columns, ok := s.targets(q.TargetList, e)
+	if !ok {
+		return "", nil, false
+	}
+	distinct := ""
+	if len(q.DistinctClause) > 0 {
+		if !plainDistinct(q.DistinctClause) || !allGroupable(columns) {
+			s.no("this form of DISTINCT is evaluated at home")
+			return "", nil, false
+		}
+		distinct = "DISTINCT "
+	}
+	b.WriteString("SELECT " + distinct + targets + from)
+	if q.WhereClause != nil {
+		where, t, ok := s.expression(q.WhereClause, e)
+		if !ok || t.oid != boolOID {
+			s.no("the WHERE clause is evaluated at home")
+			return "", nil, false
+		}
+		b.WriteString(" WHERE " + where)
+	}
+	group, ok := s.groupBy(q, e, columns)
+	if !ok {
+		return "", nil, false
+	}
+	b.WriteString(group)
+	if q.HavingClause != nil {
+		having, t, ok := s.expression(q.HavingClause, e)
+		if !ok || t.oid != boolOID {
+			s.no("the HAVING clause is evaluated at home")
+			return "", nil, false
+		}
+		b.WriteString(" HAVING " + having)
+	}
+	if len(q.WindowClause) > 0 {
+		s.no("windows are evaluated at home")
+		return "", nil, false
+	}
+	return b.String(), columns, true
+}
+
+func plainDistinct(clause []*pg_query.Node) bool {
+	return len(clause) == 1 && clause[0].GetNode() == nil
+}
+
+func allGroupable(columns []scopeColumn) bool {
+	for _, c := range columns {
+		if !c.typ.groupable() {
+			return false
+		}
+	}
+	return true
+}
+
+// targets prints a select list. Names are those that Postgres gives, which need not be unique.
+func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColumn, bool) {
+	var parts []string
+	var columns []scopeColumn
+	for _, n := range list {
+		t := n.GetResTarget()
+		if star := starOf(t.Val); star != nil {
+			expanded, ok := e.star(star)
+			if !ok {
+				s.no("this * is expanded at home")
+				return "", nil, false
+			}
+			for _, c := range expanded {
+				parts = append(parts, c.sql+" AS "+s.d.Identifier(c.name))
+				columns = append(columns, c)
+			}
+			continue
+		}
+		sql, typ, ok := s.expression(t.Val, e)
+		if !ok {
+			return "", nil, false
+		}
+		if typ.oid == unknownOID { // a bare literal is text once it is selected
+			typ = plainType(textOID)
+			typ.bytewise, typ.exact = true, true
+			sql = "CAST(" + sql + " AS VARCHAR)"
+		}
+		name := t.Name
+		if name == "" {
+			name = nameOf(t.Val)
+		}
+		parts = append(parts, sql+" AS "+s.d.Identifier(name))
+		columns = append(columns, scopeColumn{name: name, sql: sql, typ: typ})
+	}
+	if len(parts) == 0 {
+		s.no("a select list without columns is evaluated at home")
+		return "", nil, false
+	}
+	return strings.Join(parts, ", "), columns, true
+}
+
+// starOf returns the fields of * or t.*, nil for any other expression.
+func starOf(n *pg_query.Node) []*pg_query.Node {
+	c := n.GetColumnRef()
+	if c == nil || c.Fields[len(c.Fields)-1].GetAStar() == nil {
+		return nil
+	}
+	return c.Fields
+}
+
+func (e *scope) star(fields []*pg_query.Node) ([]scopeColumn, bool) {
+	var out []scopeColumn
+	for _, r := range e.relations {
+		if len(fields) == 1 || r.alias == fields[len(fields)-2].GetString_().GetSval() {
+			out = append(out, r.columns...)
+		}
+	}
+	return out, len(out) > 0
+}
+
+// nameOf returns the name that Postgres gives to a column without alias (FigureColname); only forms that are shipped
+// matter.
+func nameOf(n *pg_query.Node) string {
+	switch n := n.GetNode().(type) {
+	case *pg_query.Node_ColumnRef:
+		return lastName(n.ColumnRef.Fields)
+	case *pg_query.Node_FuncCall:
+		return lastName(n.FuncCall.Funcname)
+	case *pg_query.Node_CoalesceExpr:
+		return "coalesce"
+	case *pg_query.Node_CaseExpr:
+		if name := nameOf(n.CaseExpr.Defresult); name != "?column?" {
+			return name
+		}
+		return "case"
+	case *pg_query.Node_TypeCast:
+		if name := nameOf(n.TypeCast.Arg); name != "?column?" {
+			return name
+		}
+		return lastName(n.TypeCast.TypeName.Names)
+	case *pg_query.Node_SubLink:
+		if n.SubLink.SubLinkType == pg_query.SubLinkType_EXISTS_SUBLINK {
+			return "exists"
+		}
+	case *pg_query.Node_AExpr:
+		if n.AExpr.Kind == pg_query.A_Expr_Kind_AEXPR_NULLIF {
+			return "nullif"
+		}
+	}
+	return "?column?"
+}
+
+// target returns the select list entry that GROUP BY or ORDER BY names by position or alias, nil for none.
+func target(n *pg_query.Node, columns []scopeColumn, e *scope, byAliasFirst bool) *scopeColumn {
+	if c := n.GetAConst(); c != nil && c.GetIval() != nil {
+		if i := int(c.GetIval().Ival); i >= 1 && i <= len(columns) {
+			return &columns[i-1]
+		}
+	}
+	ref := n.GetColumnRef()
+	if ref == nil || len(ref.Fields) != 1 {
+		return nil
+	}
+	if _, isInput := e.column(ref.Fields); isInput && !byAliasFirst {
+		return nil
+	}
+	for i := range columns {
+		if columns[i].name == lastName(ref.Fields) {
+			return &columns[i]
+		}
+	}
+	return nil
+}
+
+func (s *shipper) groupBy(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+	if len(q.GroupClause) == 0 {
+		return "", true
+	}
+	var parts []string
+	for _, n := range q.GroupClause {
+		var sql string
+		var t typ
+		if c := target(n, columns, e, false); c != nil {
+			if usesParams([]*pg_query.Node{n}) || strings.Contains(c.sql, "$") {
+				s.no("grouping by a parameter is evaluated at home")
+				return "", false
+			}
+			sql, t = c.sql, c.typ
+		} else {
+			var ok bool
+			if n.GetGroupingSet() != nil {
+				s.no("grouping sets are evaluated at home")
+				return "", false
+			}
+			if sql, t, ok = s.expression(n, e); !ok {
+				return "", false
+			}
+		}
+		if !t.groupable() {
+			s.no("grouping by this type, or under this collation, is not proven equal on duckdb")
+			return "", false
+		}
+		parts = append(parts, sql)
+	}
+	return " GROUP BY " + strings.Join(parts, ", "), true
+}
+
+func (s *shipper) orderAndLimit(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+	var out strings.Builder
+	for i, n := range q.SortClause {
+		sql, ok := s.sortKey(n.GetSortBy(), q, e, columns)
+		if !ok {
+			return "", false
+		}
+		if i == 0 {
+			out.WriteString(" ORDER BY ")
+		} else {
+			out.WriteString(", ")
+		}
+		out.WriteString(sql)
+	}
+	if q.LimitOption == pg_query.LimitOption_LIMIT_OPTION_WITH_TIES {
+		s.no("WITH TIES is evaluated at home")
+		return "", false
+	}
+	for _, l := range []struct {
+		word string
+		n    *pg_query.Node
+	}{{" LIMIT ", q.LimitCount}, {" OFFSET ", q.LimitOffset}} {
+		if l.n == nil || l.n.GetAConst().GetIsnull() {
+			continue
+		}
+		c := l.n.GetAConst()
+		if c == nil || c.GetIval() == nil || c.GetIval().Ival < 0 {
+			s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
+			return "", false
+		}
+		out.WriteString(l.word + strconv.Itoa(int(c.GetIval().Ival)))
+	}
+	return out.String(), true
+}
+
+// sortKey prints one key, the place of NULLs always said: Postgres has them last, and first for DESC.
+func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+	var sql string
+	var t typ
+	if c := target(k.Node, columns, e, true); c != nil {
+		for i := range columns { // by position: names need not be unique
+			if &columns[i] == c {
+				sql = strconv.Itoa(i + 1)
+			}
+		}
+		t = c.typ
+	} else {
+		var ok bool
+		if q.Op != pg_query.SetOperation_SETOP_NONE || len(q.DistinctClause) > 0 {
+			s.no("this ORDER BY is evaluated at home")
+			return "", false
+		}
+		if sql, t, ok = s.expression(k.Node, e); !ok {
+			return "", false
+		}
+	}
+	if !t.sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
+		s.no("ordering by this type, or under this collation, is not proven equal on duckdb")
+		return "", false
+	}
+	desc := k.SortbyDir == pg_query.SortByDir_SORTBY_DESC
+	if desc {
+		sql += " DESC"
+	}
+	first := k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_FIRST || k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_DEFAULT && desc
+	if first {
+		return sql + " NULLS FIRST", true
+	}
+	return sql + " NULLS LAST", true
+}

@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser"
+)
+
+// remote plans that one engine computes the whole statement; nil, with the reason noted, where it cannot.
+func (b *builder) remote() *Plan {
+	if b.statement.Kind != parser.Select {
+		b.because("only a SELECT runs remote")
+		return nil
+	}
+	for _, r := range b.req.References {
+		if r.Relation == nil || r.Relation.Kind == 'm' {
+			b.because("relations of home take part")
+			return nil
+		}
+	}
+	for i := range b.sources {
+		if b.sources[i].table.Server != b.sources[0].table.Server {
+			b.because("relations of several servers take part")
+			return nil
+		}
+	}
+	if len(b.sources) == 0 || !b.deliverable() {
+		return nil
+	}
+	s := b.newShipper()
+	sql, columns, ok := s.query(b.statement.Node.Stmt.GetSelectStmt(), nil)
+	if !ok {
+		b.because("%s", s.reason)
+		return nil
+	}
+	if sql, ok = b.promised(sql, columns); !ok {
+		return nil
+	}
+	return &Plan{
+		Route: Remote, Server: b.sources[0].table.Server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
+	}
+}
+
+// deliverable reports whether the session's settings let the proxy write the result's values as home would.
+func (b *builder) deliverable() bool {
+	set := b.req.Settings
+	if set.DateStyle != "" && !strings.HasPrefix(set.DateStyle, "ISO") {
+		b.because("DateStyle %s is written at home", set.DateStyle)
+		return false
+	}
+	for _, f := range b.req.Fields {
+		switch {
+		case f.OID == 1186 && set.IntervalStyle != "" && set.IntervalStyle != "postgres":
+			b.because("IntervalStyle %s is written at home", set.IntervalStyle)
+			return false
+		case (f.OID == float4OID || f.OID == float8OID) && set.ExtraFloatDigits < 1:
+			b.because("extra_float_digits %d is written at home", set.ExtraFloatDigits)
+			return false
+		}
+	}
+	return true
+}
+
+// promised makes the statement yield what home has described, column by column.
+func (b *builder) promised(sql string, columns []scopeColumn) (string, bool) {
+	if len(columns) != len(b.req.Fields) {
+		b.because("the engine would yield %d columns where home described %d", len(columns), len(b.req.Fields))
+		return "", false
+	}
+	names := make([]string, len(columns))
+	plain := true
+	for i, c := range columns {
+		f := b.req.Fields[i]
+		if c.typ.oid != f.OID && !(c.typ.isText() && f.OID == textOID) {
+			b.because("column %q would have another type", f.Name)
+			return "", false
+		}
+		names[i] = b.dialect.Identifier("c" + itoa(i+1))
+		plain = plain && b.natural(c.typ, f)
+	}
+	if plain {
+		return sql, true
+	}
+	casts := make([]string, len(columns))
+	for i, f := range b.req.Fields {
+		casts[i] = "CAST(" + names[i] + " AS " + b.dialect.Type(f.OID, f.Typmod) + ")"
+	}
+	return "SELECT " + strings.Join(casts, ", ") + " FROM (" + sql + ") AS r (" + strings.Join(names, ", ") + ")", true
+}
+
+// natural reports that the engine yields a column in a form that needs no cast.
+func (b *builder) natural(t typ, f engines.Field) bool {
+	return t.oid != numericOID || t.typmod == f.Typmod
+}

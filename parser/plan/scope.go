@@ -1,0 +1,73 @@
+package plan
+
+import (
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+)
+
+// scope is what column references at one query level can mean. All SQL in it is in the engine's dialect.
+type scope struct {
+	relations []scopeRelation
+	ctes      []scopeRelation // common table expressions, by alias
+	outer     *scope
+}
+
+// scopeRelation is one FROM item under its alias.
+type scopeRelation struct {
+	alias   string
+	columns []scopeColumn
+}
+
+type scopeColumn struct {
+	name string
+	sql  string
+	typ  typ
+}
+
+// column finds what a reference means: name, or alias and name. Home has made sure that it is not ambiguous.
+func (e *scope) column(fields []*pg_query.Node) (scopeColumn, bool) {
+	name := fields[len(fields)-1].GetString_().GetSval()
+	alias := ""
+	if len(fields) > 1 {
+		alias = fields[len(fields)-2].GetString_().GetSval()
+	}
+	for ; e != nil; e = e.outer {
+		for _, r := range e.relations {
+			if alias != "" && r.alias != alias {
+				continue
+			}
+			for _, c := range r.columns {
+				if c.name == name {
+					return c, true
+				}
+			}
+			if alias != "" {
+				return scopeColumn{}, false // a system column, or a row as a whole
+			}
+		}
+	}
+	return scopeColumn{}, false
+}
+
+func (e *scope) cte(name string) (scopeRelation, bool) {
+	for ; e != nil; e = e.outer {
+		for _, r := range e.ctes {
+			if r.alias == name {
+				return r, true
+			}
+		}
+	}
+	return scopeRelation{}, false
+}
+
+// renamed returns the relation under another alias, with other column names where they are given.
+func (r scopeRelation) renamed(alias string, colnames []*pg_query.Node, identifier func(string) string) scopeRelation {
+	out := scopeRelation{alias: alias, columns: make([]scopeColumn, len(r.columns))}
+	for i, c := range r.columns {
+		if i < len(colnames) {
+			c.name = colnames[i].GetString_().GetSval()
+		}
+		c.sql = identifier(alias) + "." + identifier(c.name)
+		out.columns[i] = c
+	}
+	return out
+}
