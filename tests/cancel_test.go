@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
@@ -48,7 +49,7 @@ func drain(ctx context.Context, conn *pgx.Conn, sql string) error {
 		}
 		switch m := m.(type) {
 		case *pgproto3.ErrorResponse:
-			failure = pgErrorOf(m)
+			failure = pgconn.ErrorResponseToPgError(m)
 		case *pgproto3.ReadyForQuery:
 			return failure
 		}
