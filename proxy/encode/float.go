@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -88,7 +89,7 @@ func shortest(buf []byte, v float64, p *precision) []byte {
 	if n < p.digits && math.Abs(v) < float64(uint64(1)<<p.mantissa) {
 		return s
 	}
-	if n >= p.digits {
+	if n >= p.digits && lowestBit(v) > -32 {
 		var other [32]byte
 		even := strconv.AppendFloat(other[:0], v, 'e', n-1, p.bits)
 		if string(even) != string(s) && readsBack(even, v, p) {
@@ -105,6 +106,14 @@ func shortest(buf []byte, v float64, p *precision) []byte {
 		}
 	}
 	return s
+}
+
+// lowestBit returns the power of two that the lowest bit set in v's mantissa stands for. A number halfway between two
+// candidates has at most 18 digits, and so no bit far behind the point.
+func lowestBit(v float64) int {
+	frac, e := math.Frexp(math.Abs(v))
+	m := uint64(math.Ldexp(frac, 53))
+	return e - 53 + bits.TrailingZeros64(m)
 }
 
 func readsBack(s []byte, v float64, p *precision) bool {

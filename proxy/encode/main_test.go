@@ -122,6 +122,13 @@ func unscaled(s string) *big.Int {
 	return n
 }
 
+// wide makes a decimal of any 128 bits.
+func wide(hi int64, lo uint64, scale int32) arrow.Array {
+	b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 38, Scale: scale})
+	b.Append(decimal128.New(hi, lo))
+	return b.NewArray()
+}
+
 func dec(precision, scale int32) arrow.DataType {
 	return &arrow.Decimal128Type{Precision: precision, Scale: scale}
 }
