@@ -34,22 +34,23 @@ func columnsUsed(node *pg_query.RawStmt) usedColumns {
 }
 
 func (u *usedColumns) reference(fields []*pg_query.Node) {
-	for i, f := range fields {
-		if f.GetAStar() == nil {
-			u.names[f.GetString_().GetSval()] = true
-			continue
+	last := len(fields) - 1
+	switch {
+	case fields[last].GetAStar() == nil:
+		u.names[fields[last].GetString_().GetSval()] = true
+		if last == 0 { // perhaps a row as a whole
+			u.starred[fields[0].GetString_().GetSval()] = true
 		}
-		if i == 0 {
-			u.all = true
-		} else {
-			u.starred[fields[i-1].GetString_().GetSval()] = true
-		}
+	case last == 0:
+		u.all = true
+	default:
+		u.starred[fields[last-1].GetString_().GetSval()] = true
 	}
 }
 
 // of returns the columns of a source that must be shipped, at least one.
 func (u *usedColumns) of(s *source) []int {
-	everything := u.all || u.starred[s.alias] || u.names[s.alias] || s.Var.GetAlias().GetColnames() != nil
+	everything := u.all || u.starred[s.alias] || s.Var.GetAlias().GetColnames() != nil
 	var columns []int
 	cheapest := 0
 	for i, c := range s.table.Columns {

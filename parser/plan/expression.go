@@ -81,7 +81,7 @@ func (s *shipper) constant(c *pg_query.A_Const) (string, typ, bool) {
 	case c.GetBoolval() != nil:
 		return strconv.FormatBool(c.GetBoolval().Boolval), boolean, true
 	case c.GetIval() != nil:
-		return "CAST(" + strconv.Itoa(int(c.GetIval().Ival)) + " AS INTEGER)", plainType(int4OID), true
+		return strconv.Itoa(int(c.GetIval().Ival)), plainType(int4OID), true
 	case c.GetFval() != nil:
 		return s.number(c.GetFval().Fval)
 	case c.GetSval() != nil:
@@ -128,7 +128,9 @@ func (s *shipper) parameter(n int) (string, typ, bool) {
 	return "CAST($" + strconv.Itoa(len(s.params)) + " AS " + s.d.Type(t.oid, t.typmod) + ")", t, true
 }
 
-func isDateTime(oid uint32) bool { return oid == dateOID || oid == timestampOID || oid == timestamptzOID }
+func isDateTime(oid uint32) bool {
+	return oid == dateOID || oid == timestampOID || oid == timestamptzOID
+}
 
 // literalForms are the spellings of constants that DuckDB reads as Postgres does, whatever the session's settings are.
 var literalForms = map[uint32]*regexp.Regexp{
