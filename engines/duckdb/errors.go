@@ -51,7 +51,8 @@ var rules = []rule{
 	{"", `square root of a negative`, codePower},
 	{"", `(?i)\b(date|timestamp|interval)\b.*out of range|overflow.*\b(DATE|TIMESTAMP|INTERVAL)|(?i)date field value out of range`, codeDateTimeOverflow},
 	{"Conversion", `out of range|(?i)overflow`, pgerr.NumericOutOfRange},
-	{"Conversion", `Could not convert string '[+-]?[0-9]+(\.[0-9]*)?' to (U?INT|DECIMAL|U?HUGEINT|FLOAT|DOUBLE)`, pgerr.NumericOutOfRange},
+	{"Conversion", `Could not cast value -?[0-9.e+]+ to`, pgerr.NumericOutOfRange},
+	{"Conversion", `Could not convert string ['"][+-]?[0-9]+(\.[0-9]*)?['"] to (U?INT|DECIMAL|U?HUGEINT|FLOAT|DOUBLE)`, pgerr.NumericOutOfRange},
 	{"Conversion", `(?i)(date|timestamp|time|interval) field|to '?(DATE|TIMESTAMP|TIME|INTERVAL)`, codeDateTimeFormat},
 	{"Conversion", "", pgerr.InvalidTextRepr},
 	{"Out of Range", "", pgerr.NumericOutOfRange},
@@ -146,8 +147,11 @@ func clean(message string) string {
 			kept = append(kept, line)
 		}
 	}
-	return strings.Join(kept, " ")
+	return staging.ReplaceAllString(strings.Join(kept, " "), "")
 }
+
+// staging matches what names a column of a table that rows are staged in, which nobody else knows.
+var staging = regexp.MustCompile(` when casting from source column c[0-9]+`)
 
 func slicesHasPrefix(prefixes []string, line string) bool {
 	for _, p := range prefixes {

@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"strings"
@@ -28,7 +27,7 @@ func (t *tx) stage(ctx context.Context, rows engines.Stream, lists []bool) (stri
 	for i := range definitions {
 		definitions[i] = stageColumn(i) + " VARCHAR"
 	}
-	if _, err := t.connection.exec(ctx, "CREATE TABLE "+name+" ("+strings.Join(definitions, ", ")+")"); err != nil {
+	if _, err := t.connection.exec(ctx, "CREATE TEMP TABLE "+name+" ("+strings.Join(definitions, ", ")+")"); err != nil {
 		return "", err
 	}
 	a, err := newAppender(t.connection, table, lists)
@@ -128,52 +127,15 @@ func (a *appender) add(batch engines.Batch) error {
 	}
 }
 
-// addFrames appends DataRow messages: type, length, number of fields, and each field's length and text.
 func (a *appender) addFrames(b engines.Frames) error {
-	data := b.Data
-	for len(data) > 0 {
-		if len(data) < 7 || data[0] != 'D' {
-			return malformed()
-		}
-		size := 1 + int(binary.BigEndian.Uint32(data[1:]))
-		if size < 7 || size > len(data) {
-			return malformed()
-		}
-		if int(binary.BigEndian.Uint16(data[5:])) != len(a.vectors) {
-			return pgerr.New(pgerr.ProtocolViolation, "a row of %d fields came where %d were expected",
-				binary.BigEndian.Uint16(data[5:]), len(a.vectors))
-		}
-		if err := a.addRow(data[7:size]); err != nil {
-			return err
-		}
-		data = data[size:]
-	}
-	return nil
-}
-
-func (a *appender) addRow(fields []byte) error {
-	for i := range a.vectors {
-		if len(fields) < 4 {
-			return malformed()
-		}
-		n := int(int32(binary.BigEndian.Uint32(fields)))
-		fields = fields[4:]
-		if n > len(fields) {
-			return malformed()
-		}
-		if n < 0 {
+	return eachField(b.Data, len(a.vectors), func(i int, v []byte) error {
+		if v == nil {
 			a.null(i)
-			continue
+			return nil
 		}
-		if err := a.text(i, fields[:n]); err != nil {
-			return err
-		}
-		fields = fields[n:]
-	}
-	return a.endRow()
+		return a.text(i, v)
+	}, a.endRow)
 }
-
-func malformed() error { return pgerr.New(pgerr.ProtocolViolation, "malformed DataRow message") }
 
 func (a *appender) endRow() error {
 	a.row++
