@@ -79,3 +79,19 @@ func compare(got, want result) error {
 	}
 	return nil
 }
+
+// clipped cuts values that would make a table too wide to read.
+func (r result) clipped() result {
+	const width = 100
+	rows := make([][]value, len(r.rows))
+	for i, row := range r.rows {
+		for _, v := range row {
+			if runes := []rune(v.text); len(runes) > width {
+				v.text = string(runes[:width-1]) + "…"
+			}
+			rows[i] = append(rows[i], v)
+		}
+	}
+	r.rows = rows
+	return r
+}

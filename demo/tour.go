@@ -50,10 +50,11 @@ func (c Config) runStatements(ctx context.Context, conn, plain *pgconn.PgConn, s
 		if err != nil {
 			return err
 		}
-		c.print(got)
 		if strings.HasPrefix(sql, "EXPLAIN") {
+			c.print(got.clipped())
 			continue // its lines name routes, which plain tables have none of
 		}
+		c.print(got)
 		want, err := query(ctx, plain, onPlainTables(sql))
 		if err != nil {
 			return fmt.Errorf("on plain tables: %w", err)
@@ -100,7 +101,7 @@ FROM pg_attribute WHERE attrelid = `+quote(relation)+`::regclass AND attnum > 0 
 	}
 	_, _ = fmt.Fprintf(c.Out, "\\d %s\n", relation)
 	said, err := exec.CommandContext(ctx, psql, "--no-psqlrc", "--pset=pager=off", "--dbname="+inDatabase(c.ProxyURL), "--command=\\d "+relation).CombinedOutput()
-	text := strings.TrimRight(string(said), "\n")
+	text := trimLines(string(said))
 	_, _ = fmt.Fprintln(c.Out, text)
 	if err != nil {
 		return fmt.Errorf("psql: %w", err)
@@ -109,4 +110,13 @@ FROM pg_attribute WHERE attrelid = `+quote(relation)+`::regclass AND attnum > 0 
 		return fmt.Errorf("psql does not see a foreign table")
 	}
 	return nil
+}
+
+// trimLines takes the spaces off the end of each line, which psql pads tables with, and empty lines off the end.
+func trimLines(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }

@@ -94,7 +94,13 @@ func (f serveFlags) run(ctx context.Context) (err error) {
 	if err := serveMetrics(aside, f.metrics, log); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	go reloadOnHangup(aside, cert, log)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	go reloadOnHangup(aside, hangup, cert, log)
+	if home.own != nil {
+		warnOpen(listeners, log)
+	}
 	log.Info("serving", "home", homeName(home), "listen", addresses(listeners), "version", buildVersion())
 	return serveUntil(ctx, server, listeners, home, f.drain, log)
 }
@@ -129,11 +135,8 @@ func serveUntil(ctx context.Context, server *proxy.Server, listeners []net.Liste
 	return errors.Join(lost, err, group.Wait())
 }
 
-// reloadOnHangup reads the certificate again at each SIGHUP until ctx ends.
-func reloadOnHangup(ctx context.Context, cert *certificate, log *slog.Logger) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
+// reloadOnHangup reads the certificate again at each signal until ctx ends.
+func reloadOnHangup(ctx context.Context, hangup <-chan os.Signal, cert *certificate, log *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -149,6 +152,15 @@ func reloadOnHangup(ctx context.Context, cert *certificate, log *slog.Logger) {
 			continue
 		}
 		log.Info("reloaded the TLS certificate", "file", cert.cert)
+	}
+}
+
+// warnOpen warns where others than this machine can reach an embedded home, which asks nobody for a password.
+func warnOpen(listeners []net.Listener, log *slog.Logger) {
+	for _, l := range listeners {
+		if t, ok := l.Addr().(*net.TCPAddr); ok && !t.IP.IsLoopback() {
+			log.Warn("an embedded home asks for no password: use --home where others can connect", "listen", t.String())
+		}
 	}
 }
 
