@@ -37,10 +37,14 @@ type answer struct {
 func ask(ctx context.Context, conn *pgconn.PgConn, sql string, params []*string, p protocol) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var results []*pgconn.Result
+	var a answer
 	var err error
 	if p.simple {
-		results, err = conn.Exec(ctx, sql).ReadAll()
+		all := conn.Exec(ctx, sql)
+		for all.NextResult() {
+			a.read(all.ResultReader())
+		}
+		err = all.Close()
 	} else {
 		values := make([][]byte, len(params))
 		for i, v := range params {
@@ -48,31 +52,30 @@ func ask(ctx context.Context, conn *pgconn.PgConn, sql string, params []*string,
 				values[i] = []byte(*v)
 			}
 		}
-		r := conn.ExecParams(ctx, sql, values, nil, nil, []int16{p.format}).Read()
-		results, err = []*pgconn.Result{r}, r.Err
+		err = a.read(conn.ExecParams(ctx, sql, values, nil, nil, []int16{p.format}))
 	}
-	var a answer
 	var pe *pgconn.PgError
 	if errors.As(err, &pe) {
 		return answer{code: pe.Code, detail: pe.Message}, nil
 	}
-	if err != nil {
-		return a, err
-	}
-	for _, r := range results {
-		a.add(r)
-	}
-	return a, nil
+	return a, err
 }
 
-func (a *answer) add(r *pgconn.Result) {
-	for _, f := range r.FieldDescriptions {
-		a.fields = append(a.fields, fmt.Sprintf("%s:%d:%d:%d:%d", f.Name, f.DataTypeOID, f.DataTypeSize, f.TypeModifier, f.Format))
+// firstUserOID is the first OID that initdb does not give out. Types from there on are those of rows, whose OIDs differ
+// between a table and its twin.
+const firstUserOID = 16384
+
+// read takes one result in. Its fields are those of a description, which comes with no rows as with many.
+func (a *answer) read(r *pgconn.ResultReader) error {
+	for _, f := range r.FieldDescriptions() {
+		a.fields = append(a.fields, fmt.Sprintf("%s:%d:%d:%d:%d", f.Name, min(f.DataTypeOID, firstUserOID), f.DataTypeSize, f.TypeModifier, f.Format))
 	}
-	for _, row := range r.Rows {
-		a.rows = append(a.rows, showRow(row))
+	for r.NextRow() {
+		a.rows = append(a.rows, showRow(r.Values()))
 	}
-	a.tag += r.CommandTag.String() + ";"
+	tag, err := r.Close()
+	a.tag += tag.String() + ";"
+	return err
 }
 
 // showRow prints the values of a row so that any two different ones look different.

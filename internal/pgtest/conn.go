@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a script waits for one message before it calls the target hung.
-const patience = 20 * time.Second
+const patience = 8 * time.Second
 
 // errClosed reports that the server closed the connection, in whatever way.
 var errClosed = errors.New("the server closed the connection")

@@ -88,7 +88,6 @@ SELECT count(*) FROM {s}.orders o JOIN {s}.series s ON s.k = o.id WHERE s.g = 3;
 SELECT s.g, sum(o.total) FROM {s}.orders o JOIN {s}.series s ON s.k = o.id GROUP BY s.g ORDER BY s.g;
 SELECT c.city, o.status, count(*) FROM {s}.customers c JOIN {s}.orders o ON o.customer_id = c.id JOIN h.cities t ON t.city = c.city WHERE t.millions > 0.5 GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT x.relname FROM pg_class x JOIN {s}.emp e ON e.name = x.relname;
-SELECT e.id FROM {s}.emp e TABLESAMPLE SYSTEM (100) ORDER BY 1;
 SELECT max(id) FROM {s}.orders WHERE customer_id IN (SELECT id FROM {s}.customers WHERE vip) AND placed > (SELECT min(placed) FROM {s}.orders);
 SELECT DISTINCT ON (c.id) c.id, o.placed FROM {s}.customers c JOIN {s}.orders o ON o.customer_id = c.id ORDER BY c.id, o.placed DESC;
 SELECT id FROM {s}.emp FOR UPDATE;
