@@ -127,6 +127,21 @@ func TestPrintTable(t *testing.T) {
 	}
 }
 
+func TestPrintPlan(t *testing.T) {
+	var out bytes.Buffer
+	printTable(&out, result{
+		fields: []field{{name: "QUERY PLAN", oid: 25}},
+		rows:   [][]value{{{text: "Scan"}}, {{text: "  Remote SQL: " + strings.Repeat("word ", 25) + "end"}}},
+	})
+	for _, want := range []string{
+		" Scan\n   Remote SQL: word ", " word\n       word ", " word end\n(2 rows)\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("printed\n%swithout %q", out.String(), want)
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	one := result{fields: []field{{name: "a", oid: 23, typmod: -1}}, rows: [][]value{{{text: "1"}}}, tag: "SELECT 1"}
 	for name, change := range map[string]func(*result){

@@ -80,18 +80,30 @@ func compare(got, want result) error {
 	return nil
 }
 
-// clipped cuts values that would make a table too wide to read.
-func (r result) clipped() result {
-	const width = 100
-	rows := make([][]value, len(r.rows))
-	for i, row := range r.rows {
-		for _, v := range row {
-			if runes := []rune(v.text); len(runes) > width {
-				v.text = string(runes[:width-1]) + "…"
-			}
-			rows[i] = append(rows[i], v)
+// wrapped breaks the lines of a plan that would make the table too wide to read.
+func (r result) wrapped() result {
+	var rows [][]value
+	for _, row := range r.rows {
+		for _, line := range wrap(row[0].text) {
+			rows = append(rows, []value{{text: line}})
 		}
 	}
 	r.rows = rows
 	return r
+}
+
+// wrap breaks a line between words, and indents what follows deeper than the line.
+func wrap(line string) []string {
+	const width = 100
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))] + "    "
+	var lines []string
+	for len(line) > width {
+		end := strings.LastIndex(line[:width], " ")
+		if end <= len(indent) {
+			break
+		}
+		lines = append(lines, line[:end])
+		line = indent + line[end+1:]
+	}
+	return append(lines, line)
 }

@@ -15,12 +15,16 @@ func title(out io.Writer, text string) {
 	_, _ = fmt.Fprintf(out, "\n── %s %s\n", text, strings.Repeat("─", max(3, width-utf8.RuneCountInString(text))))
 }
 
-// printTable prints rows as psql does.
+// printTable prints rows as psql does, but for long lines of plans.
 func printTable(out io.Writer, r result) {
+	shown := r
+	if len(r.fields) == 1 && r.fields[0].name == "QUERY PLAN" {
+		shown = r.wrapped()
+	}
 	widths := make([]int, len(r.fields))
 	for i, f := range r.fields {
 		widths[i] = utf8.RuneCountInString(f.name)
-		for _, row := range r.rows {
+		for _, row := range shown.rows {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
 		}
 	}
@@ -31,7 +35,7 @@ func printTable(out io.Writer, r result) {
 		rules[i] = strings.Repeat("-", widths[i]+2)
 	}
 	_, _ = fmt.Fprintf(out, " %s\n%s\n", strings.TrimRight(strings.Join(heads, " | "), " "), strings.Join(rules, "+"))
-	for _, row := range r.rows {
+	for _, row := range shown.rows {
 		cells := make([]string, len(row))
 		for i, v := range row {
 			cells[i] = pad(v.text, widths[i], numeric(r.fields[i].oid))

@@ -50,11 +50,10 @@ func (c Config) runStatements(ctx context.Context, conn, plain *pgconn.PgConn, s
 		if err != nil {
 			return err
 		}
+		c.print(got)
 		if strings.HasPrefix(sql, "EXPLAIN") {
-			c.print(got.clipped())
 			continue // its lines name routes, which plain tables have none of
 		}
-		c.print(got)
 		want, err := query(ctx, plain, onPlainTables(sql))
 		if err != nil {
 			return fmt.Errorf("on plain tables: %w", err)
