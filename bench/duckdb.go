@@ -45,6 +45,9 @@ func duckdbResults(ctx context.Context, r *rig, report *report) error {
 		*run.into = got
 	}
 	reportLake(report, r.rows, small, large)
+	if r.memory != "" {
+		report.note("The DuckDB server has memory_limit '%s': its buffers cache the file up to that, and up to the default of 1 GB without it.", r.memory)
+	}
 	return nil
 }
 
@@ -60,7 +63,7 @@ func reportLake(report *report, rows int, small, large duckRun) {
 		ratio: fmt.Sprintf("%.2f of %s rows'", large.first.Seconds()/small.first.Seconds(), m), goal: "≤ 20 ms", reached: firstMS <= 20})
 	report.add(line{what: "DuckDB, " + n + " rows: text rows/s", values: [3]string{"", "", count(large.rate())},
 		ratio: fmt.Sprintf("%.2f of %s rows'", large.rate()/small.rate(), m), goal: "≥ 3 M", reached: large.rate() >= 3e6})
-	report.note("Peak memory is VmHWM of a proxy started for that result alone; it was %s before the query.", mb(large.idle))
+	report.note("Peak memory is VmHWM of a proxy started for that result alone; it was %s before the query, most of it pages of the binary.", mb(large.idle))
 }
 
 // makeLake fills the tables small and large of a DuckDB file, unless they are there from an earlier run.
@@ -94,15 +97,19 @@ func declareLake(ctx context.Context, r *rig, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
+	defer func() { err = p.end(err) }()
 	c, err := connect(ctx, p.addr, database)
 	if err != nil {
 		return err
 	}
 	defer c.close()
+	options := "database '" + file + "'"
+	if r.memory != "" {
+		options += ", memory_limit '" + r.memory + "'"
+	}
 	for _, sql := range []string{
 		"CREATE EXTENSION IF NOT EXISTS sluice",
-		"CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '" + file + "')",
+		"CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (" + options + ")",
 		"CREATE SCHEMA lake",
 		"IMPORT FOREIGN SCHEMA main FROM SERVER lake INTO lake",
 	} {
@@ -119,7 +126,7 @@ func drainLake(ctx context.Context, r *rig, table string) (run duckRun, err erro
 	if err != nil {
 		return run, err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
+	defer func() { err = p.end(err) }()
 	c, err := connect(ctx, p.addr, database)
 	if err != nil {
 		return run, err

@@ -28,14 +28,14 @@ const (
 )
 
 // candidates starts the two relays. stop ends them.
-func (r *rig) candidates(ctx context.Context, report *report) (all candidates, stop func() error, err error) {
-	stop = func() error { return errors.Join(all[bouncer].process.stop(), all[sluice].process.stop()) }
+func (r *rig) candidates(ctx context.Context, report *report) (all candidates, stop func(error) error, err error) {
+	stop = func(err error) error { return all[sluice].process.end(all[bouncer].process.end(err)) }
 	all[direct].addr = r.home.Addr()
 	if all[bouncer].process, err = r.startBouncer(ctx, report); err != nil {
 		return all, stop, err
 	}
 	if all[sluice].process, err = r.startSluice(ctx); err != nil {
-		return all, stop, errors.Join(err, stop())
+		return all, stop, stop(err)
 	}
 	for i := range all {
 		if p := all[i].process; p != nil {
@@ -110,7 +110,7 @@ func roundTrips(ctx context.Context, r *rig, report *report) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer func() { err = stop(err) }()
 	progress("pgbench: %d turns of %v each", r.turns, r.time)
 	seconds := strconv.Itoa(int(r.time.Seconds()))
 	s, err := all.turns(r.turns, func(addr string) (float64, time.Duration, error) {
@@ -199,7 +199,7 @@ func bulkSelect(ctx context.Context, r *rig, report *report) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer func() { err = stop(err) }()
 	progress("bulk: %d turns", r.turns)
 	var bytes int64
 	s, err := all.turns(r.turns, func(addr string) (float64, time.Duration, error) {

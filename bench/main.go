@@ -21,6 +21,7 @@ type settings struct {
 	only     string
 	rows     int
 	bulkRows int
+	memory   string
 	scale    int
 	clients  int
 	time     time.Duration
@@ -33,6 +34,7 @@ func flags() *settings {
 	flag.StringVar(&s.dir, "dir", "", "`directory` for the data, kept; a temporary one where none is given")
 	flag.StringVar(&s.only, "only", "", "`parts` to run, with commas between: duckdb, pgbench, bulk (default all)")
 	flag.IntVar(&s.rows, "rows", 100_000_000, "rows of the large DuckDB result; the small one has a tenth")
+	flag.StringVar(&s.memory, "memory-limit", "16MB", "option memory_limit of the DuckDB server: the `size` of its buffers, which cache the file; empty for the default")
 	flag.IntVar(&s.bulkRows, "bulk-rows", 2_000_000, "rows of the bulk SELECT")
 	flag.IntVar(&s.scale, "scale", 10, "scale of pgbench")
 	flag.IntVar(&s.clients, "clients", 8, "clients of pgbench")

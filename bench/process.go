@@ -73,6 +73,18 @@ func (p *process) stop() error {
 	return fmt.Errorf("%s does not end", p.name)
 }
 
+// end stops the server and adds what it said to a failure.
+func (p *process) end(err error) error {
+	if p == nil {
+		return err
+	}
+	err = errors.Join(err, p.stop())
+	if err != nil && p.said.Len() > 0 {
+		err = fmt.Errorf("%w\n%s said:\n%s", err, p.name, bytes.TrimSpace(p.said.Bytes()))
+	}
+	return err
+}
+
 // cpu returns the processor time that the process has used.
 func (p *process) cpu() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
