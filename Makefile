@@ -26,7 +26,7 @@ help: ## Show this list
 .PHONY: build
 build: ## Build bin/sluice
 	@.ci/need $(COMPILER)
-	$(GO) build -trimpath -o bin/sluice ./cmd/sluice
+	$(GO) build -buildvcs=auto -trimpath -o bin/sluice ./cmd/sluice
 
 .PHONY: demo
 demo: build ## Guided tour on real data, then serve until Ctrl-C (DEMO_FLAGS=--once: only the tour)

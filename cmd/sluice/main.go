@@ -15,6 +15,8 @@ import (
 var errSaid = errors.New("already said")
 
 func main() {
+	// A reader of our output that leaves (… | head) must not keep us from ending servers and removing what is temporary.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
