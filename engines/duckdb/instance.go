@@ -187,6 +187,7 @@ func (in *instance) startSettings() [][2]string {
 	settings := [][2]string{
 		{"autoinstall_known_extensions", "false"},
 		{"autoload_known_extensions", "false"},
+		{"allow_persistent_secrets", "false"},
 		{"temp_directory", temp},
 	}
 	if in.config.database != "" && in.config.readOnly {
@@ -207,7 +208,8 @@ func (in *instance) lockDown() error {
 	if in.config.directory != "" {
 		statements = append(statements, "SET allowed_directories = ["+literal(in.config.directory+"/")+"]")
 	}
-	statements = append(statements, "SET enable_external_access = false", "SET lock_configuration = true")
+	statements = append(statements, "SET enable_external_access = false",
+		"SET allowed_configs = ['streaming_buffer_size']", "SET lock_configuration = true")
 	for _, sql := range statements {
 		if _, err := c.exec(context.Background(), sql); err != nil {
 			return err
