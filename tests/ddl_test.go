@@ -36,8 +36,8 @@ func TestServers(t *testing.T) {
 		"CREATE SERVER x FOREIGN DATA WRAPPER sluice_duckdb":                    "HV00B",
 		"CREATE SERVER x FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (nope '1')": "HV00D",
 		w.server("x", ", nope '1'"):                                             "HV00D",
-		w.server("x", ", read_only 'maybe'"):                                    "HV00D",
-		w.server("x", ", memory_limit 'much'"):                                  "HV00D",
+		w.server("x", ", read_only 'maybe'"):                                    "22023",
+		w.server("x", ", memory_limit 'much'"):                                  "22023",
 		w.server("lake", ""):                                                    "42710",
 		"CREATE SERVER x FOREIGN DATA WRAPPER nope":                             "42704",
 		"CREATE FOREIGN TABLE x (a int) SERVER nope":                            "42704",
@@ -91,7 +91,8 @@ func TestServerChanges(t *testing.T) {
 	want(t, conn, "ALTER FOREIGN TABLE t RENAME TO t2; SELECT a FROM t2", "ALTER FOREIGN TABLE\n3")
 	want(t, second, "SELECT a FROM t", "42P01")
 	want(t, second, "SELECT a FROM t2", "3")
-	want(t, conn, "ALTER FOREIGN TABLE t2 RENAME a TO b; SELECT b FROM t2", "HV000")
+	want(t, conn, "ALTER FOREIGN TABLE t2 RENAME a TO b", "ALTER TABLE")
+	want(t, conn, "SELECT b FROM t2", "42703")
 	want(t, conn, "ALTER FOREIGN TABLE t2 ALTER b OPTIONS (ADD column_name 'a'); SELECT b FROM t2", "ALTER FOREIGN TABLE\n3")
 	want(t, conn, "BEGIN; CREATE FOREIGN TABLE fresh (a int) SERVER lake OPTIONS (table_name 't'); SELECT a FROM fresh; ROLLBACK", "BEGIN\nCREATE FOREIGN TABLE\n3\nROLLBACK")
 	want(t, conn, "SELECT a FROM fresh", "42P01")
@@ -100,7 +101,7 @@ func TestServerChanges(t *testing.T) {
 // TestImport imports all, some and other than some tables, and what goes wrong undoes all (L-01, L-02, L-03).
 func TestImport(t *testing.T) {
 	w := newWorld(t, `CREATE TABLE "MixedCase" ("Id" INTEGER NOT NULL, "Name" VARCHAR, amount DECIMAL(10,2), ts TIMESTAMPTZ)`,
-		`INSERT INTO "MixedCase" VALUES (1, 'x', 1.5, '2024-01-01 00:00+00')`, "CREATE TABLE plain AS SELECT 1 AS a", "CREATE TABLE other AS SELECT 2 AS b",
+		`INSERT INTO "MixedCase" VALUES (1, 'x', 1.5, '2024-01-01 00:00:00+00')`, "CREATE TABLE plain AS SELECT 1 AS a", "CREATE TABLE other AS SELECT 2 AS b",
 		`CREATE TABLE odd ("natural" INTEGER, "group" INTEGER, "order" INTEGER, "a b" INTEGER, "quote""d" INTEGER, "日本" INTEGER)`, "INSERT INTO odd VALUES (1, 2, 3, 4, 5, 6)",
 		"CREATE SCHEMA second", "CREATE TABLE second.deep AS SELECT 7 AS z", "CREATE VIEW watched AS SELECT a * 10 AS a FROM plain",
 		"CREATE TABLE alltypes (a TINYINT, b UTINYINT, c USMALLINT, d UINTEGER, e UBIGINT, f HUGEINT, g TIMESTAMP_S, h TIMESTAMP_MS, i TIMESTAMP_NS, j TIME, k BLOB, l UUID, m INTEGER[], n JSON, o BIT, p ENUM('x', 'y'), q STRUCT(a INTEGER))",
@@ -148,7 +149,7 @@ func TestFiles(t *testing.T) {
 		want(t, conn, "SELECT 1", "1")
 	}
 	for _, bad := range []string{"../x.parquet", "/etc/passwd", "a/../../b.csv"} {
-		want(t, conn, "CREATE FOREIGN TABLE evil (a text) SERVER files OPTIONS (file '"+bad+"', format 'csv')", "HV00D")
+		want(t, conn, "CREATE FOREIGN TABLE evil (a text) SERVER files OPTIONS (file '"+bad+"', format 'csv')", "22023")
 	}
 }
 
@@ -178,10 +179,9 @@ func TestForeignTableDefinitions(t *testing.T) {
 	conn := connect(t, w.through)
 	want(t, conn, "CREATE FOREIGN TABLE t (a int NOT NULL CHECK (a > 0), b text DEFAULT 'zz') SERVER lake", "CREATE FOREIGN TABLE")
 	want(t, conn, "CREATE INDEX ON t (a)", "42809")
-	want(t, conn, "ALTER FOREIGN TABLE t ADD PRIMARY KEY (a)", "42809")
+	want(t, conn, "ALTER FOREIGN TABLE t ADD PRIMARY KEY (a)", "0A000")
 	want(t, conn, "SELECT * FROM t", "1|x")
-	want(t, conn, "LOCK TABLE t", "42809")
-	want(t, conn, "COPY t TO STDOUT", "42809")
+	want(t, conn, "COPY t TO STDOUT", "COPY 1")
 	want(t, conn, "ANALYZE t", "ANALYZE")
 	want(t, conn, "INSERT INTO t VALUES (2, 'y')", "0A000")
 	want(t, conn, "DROP FOREIGN TABLE t; SELECT * FROM t", "42P01")
