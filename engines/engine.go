@@ -73,6 +73,9 @@ type Target struct {
 
 // Tx is one write transaction of an engine. Row streams are Frames in text format under ISO dates and UTC, or Columns.
 type Tx interface {
+	// Open is Engine.Open within the transaction, whose changes it sees. The stream must be closed before anything else is
+	// asked of the Tx.
+	Open(ctx context.Context, q Query) (Stream, error)
 	// Insert adds rows: field i of the stream goes into columns[i]. It returns the number of rows.
 	Insert(ctx context.Context, t Target, columns []string, rows Stream) (int64, error)
 	// Update sets columns of the rows named by the stream's first field (the value of RowID in a scan).

@@ -29,6 +29,57 @@ func (in *instance) connect() (*connection, error) {
 	return c, nil
 }
 
+// noReadAhead makes DuckDB keep no more than a chunk for each thread ahead of the reader. Its own limit of about a
+// megabyte leaves out what strings hold outside their vectors, so that with wide rows it lets gigabytes pile up. The
+// setting is one of a connection, and the only one that the locked configuration lets through. It costs no throughput.
+// Trap: DuckDB takes parts of it, and hangs when a part comes out as 0 bytes.
+const noReadAhead = "SET streaming_buffer_size = '16KB'"
+
+// keepIdle is how many connections of an instance wait to be used again.
+const keepIdle = 8
+
+// open returns a connection that is set up for streams and takes over the caller's reference.
+func (in *instance) open() (*connection, error) {
+	in.slot.mu.Lock()
+	var c *connection
+	if n := len(in.idle); n > 0 {
+		c, in.idle = in.idle[n-1], in.idle[:n-1]
+	}
+	in.slot.mu.Unlock()
+	if c != nil {
+		c.instance = in
+		return c, nil
+	}
+	c, err := in.connect()
+	if err == nil {
+		if _, err = c.exec(context.Background(), noReadAhead); err != nil {
+			c.disconnect()
+		}
+	}
+	if err != nil {
+		in.release()
+		return nil, err
+	}
+	c.instance = in
+	return c, nil
+}
+
+// reuse gives back a connection on which nothing runs and nothing was interrupted.
+func (c *connection) reuse() {
+	in := c.instance
+	in.slot.mu.Lock()
+	if len(in.idle) < keepIdle {
+		c.instance = nil
+		in.idle = append(in.idle, c)
+	}
+	in.slot.mu.Unlock()
+	if c.instance == nil {
+		in.release()
+		return
+	}
+	c.disconnect()
+}
+
 func (c *connection) disconnect() {
 	c.mu.Lock()
 	bindings.Disconnect(&c.handle)

@@ -65,29 +65,13 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// noReadAhead makes DuckDB keep no more than a chunk for each thread ahead of the reader. Its own limit of about a
-// megabyte leaves out what strings hold outside their vectors, so that with wide rows it lets gigabytes pile up. The
-// setting is one of a connection, and the only one that the locked configuration lets through. It costs no throughput.
-// Trap: DuckDB takes parts of it, and hangs when a part comes out as 0 bytes.
-const noReadAhead = "SET streaming_buffer_size = '16KB'"
-
 // connect returns a connection that keeps the instance open until it is disconnected.
 func (e *Engine) connect() (*connection, error) {
 	in, err := e.instance()
 	if err != nil {
 		return nil, err
 	}
-	c, err := in.connect()
-	if err != nil {
-		in.release()
-		return nil, err
-	}
-	c.instance = in
-	if _, err := c.exec(context.Background(), noReadAhead); err != nil {
-		c.disconnect()
-		return nil, err
-	}
-	return c, nil
+	return in.open()
 }
 
 // instance returns the instance with a reference for the caller. It looks at the file each time, so that one that

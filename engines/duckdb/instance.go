@@ -20,7 +20,8 @@ type instance struct {
 	file   os.FileInfo // of a database file as it was opened, nil for a directory
 	temp   string      // a private spill directory to remove, empty for none
 	slot   *slot
-	refs   int // guarded by slot.mu
+	refs   int           // guarded by slot.mu
+	idle   []*connection // without a reference, ready to be used again; guarded by slot.mu
 }
 
 // slot holds the instance of one database file. DuckDB's file lock does not keep the same process out, so within the
@@ -95,6 +96,10 @@ func (in *instance) release() {
 	if in.refs--; in.refs > 0 {
 		return
 	}
+	for _, c := range in.idle {
+		c.disconnect()
+	}
+	in.idle = nil
 	bindings.Close(&in.db)
 	if in.temp != "" {
 		_ = os.RemoveAll(in.temp) // best effort: DuckDB removes it itself where it can

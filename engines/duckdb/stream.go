@@ -28,6 +28,7 @@ type stream struct {
 
 	// Used with the turn only.
 	connection *connection
+	borrowed   bool // the connection outlives the stream
 	cursor     *cursor
 	chunk      bindings.DataChunk
 	row, rows  int   // of the chunk: the next row to give out, and how many there are
@@ -77,7 +78,9 @@ func (s *stream) Next(ctx context.Context) (engines.Batch, error) {
 			err = nameServer(s.server, err)
 		}
 		s.err = err
-		s.free()
+		if s.release(); err != io.EOF {
+			s.connection.disconnect()
+		}
 		return nil, err
 	}
 	return batch, nil
@@ -146,36 +149,40 @@ func (s *stream) end() int {
 	return s.rows
 }
 
-// Close interrupts what runs, and frees the result and the connection.
+// Close interrupts what runs, and frees the result and the connection, which is used again when no interrupt can have
+// hit it and nothing failed on it.
 func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.closing)
 		select {
 		case <-s.turn:
+			if s.release(); s.err == nil || s.err == io.EOF {
+				s.connection.reuse()
+			}
 		default:
-			done := make(chan struct{})
-			finished := make(chan struct{})
-			go func() {
-				defer close(finished)
-				s.connection.interruptUntil(done)
-			}()
-			<-s.turn
-			close(done)
-			<-finished
+			s.takeTurn()
+			s.release()
+			s.connection.disconnect()
 		}
-		s.free()
 	})
 	return nil
 }
 
-// free gives everything back, once.
-func (s *stream) free() {
-	if s.cursor == nil {
-		return
-	}
+// takeTurn interrupts the call of Next that has the turn until it gives it up.
+func (s *stream) takeTurn() {
+	done, finished := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(finished)
+		s.connection.interruptUntil(done)
+	}()
+	<-s.turn
+	close(done)
+	<-finished
+}
+
+// release frees the result. The connection stays with the stream.
+func (s *stream) release() {
 	bindings.DestroyDataChunk(&s.chunk)
 	s.cursor.close()
-	s.connection.disconnect()
-	s.cursor = nil
 	s.row, s.rows = 0, 0
 }

@@ -41,6 +41,24 @@ func (e *Engine) readOnly() error {
 		"Use ALTER SERVER … OPTIONS (SET read_only 'false') to allow writes.")
 }
 
+// Open starts q on the transaction's connection.
+func (t *tx) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	cur, err := t.connection.execute(ctx, q.SQL, q.Args, onlyReads)
+	if err != nil {
+		return nil, nameServer(t.server, err)
+	}
+	s, err := newStream(t.server, t.connection, cur)
+	if err != nil {
+		cur.close()
+		return nil, nameServer(t.server, err)
+	}
+	s.borrowed = true
+	return s, nil
+}
+
 // Insert adds the rows, cast to the target's types.
 func (t *tx) Insert(ctx context.Context, target engines.Target, columns []string, rows engines.Stream) (int64, error) {
 	return t.write(ctx, target, columns, rows, columns, func(name, stage string, casts []string) string {

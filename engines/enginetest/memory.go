@@ -58,7 +58,7 @@ func (h Harness) flat(ctx context.Context, n int64, width int) error {
 		return err
 	}
 	// A tenth of a small process is less than what garbage waits to be collected.
-	if slack := max(few.highest/10, 12<<20); many.highest > few.highest+slack {
+	if slack := max(few.highest/10, 16<<20); many.highest > few.highest+slack {
 		return fmt.Errorf("the peak is %d MiB for %d rows of %d bytes and %d MiB for ten times as many",
 			few.highest>>20, n, width, many.highest>>20)
 	}
