@@ -149,6 +149,26 @@ func TestLockdown(t *testing.T) {
 	}
 }
 
+// A relative directory is the one it was when the server was opened, for DuckDB as for the lock.
+func TestRelativeDirectory(t *testing.T) {
+	parent := t.TempDir()
+	if err := os.Mkdir(filepath.Join(parent, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(parent, "data", "in.csv"), []byte("a\n1\n"))
+	write(t, filepath.Join(parent, "out.csv"), []byte("a\n1\n"))
+	t.Chdir(parent)
+	e := server(t, map[string]string{"directory": "data"})
+	if _, rows := read(t, e, "SELECT a FROM read_csv('data/in.csv')"); len(rows) != 1 {
+		t.Error(rows)
+	}
+	for _, file := range []string{"out.csv", "data/../out.csv", "database/out.csv"} {
+		if _, err := e.Open(t.Context(), engines.Query{SQL: "SELECT a FROM read_csv('" + file + "')"}); code(err) != "42501" {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
 // A statement larger than its memory spills into temp_directory with the configuration locked.
 func TestSpill(t *testing.T) {
 	temp := filepath.Join(t.TempDir(), "spill")

@@ -28,7 +28,7 @@ type stream struct {
 
 	// Used with the turn only.
 	connection *connection
-	borrowed   bool // the connection outlives the stream
+	borrowed   bool // the connection is another's, or was given back
 	cursor     *cursor
 	chunk      bindings.DataChunk
 	row, rows  int   // of the chunk: the next row to give out, and how many there are
@@ -79,7 +79,7 @@ func (s *stream) Next(ctx context.Context) (engines.Batch, error) {
 		}
 		s.err = err
 		if s.release(); err != io.EOF {
-			s.connection.disconnect()
+			s.giveBack(false)
 		}
 		return nil, err
 	}
@@ -156,16 +156,28 @@ func (s *stream) Close() error {
 		close(s.closing)
 		select {
 		case <-s.turn:
-			if s.release(); s.err == nil || s.err == io.EOF {
-				s.connection.reuse()
-			}
+			s.release()
+			s.giveBack(s.err == nil || s.err == io.EOF)
 		default:
 			s.takeTurn()
 			s.release()
-			s.connection.disconnect()
+			s.giveBack(false)
 		}
 	})
 	return nil
+}
+
+// giveBack lets go of the connection, once. clean says that it can be used again.
+func (s *stream) giveBack(clean bool) {
+	if s.borrowed {
+		return
+	}
+	s.borrowed = true
+	if clean {
+		s.connection.reuse()
+	} else {
+		s.connection.disconnect()
+	}
 }
 
 // takeTurn interrupts the call of Next that has the turn until it gives it up.
