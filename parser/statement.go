@@ -6,6 +6,7 @@ import (
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/sluicedb/sluice/pgerr"
 )
@@ -98,9 +99,17 @@ func FromNode(raw *pg_query.RawStmt) (*Statement, error) {
 
 // Deparse prints a tree as SQL.
 func Deparse(raw *pg_query.RawStmt) (string, error) {
+	raw = proto.Clone(raw).(*pg_query.RawStmt)
+	raw.StmtLocation, raw.StmtLen = 0, 0
+	guardTests(raw)
 	text, err := pg_query.Deparse(&pg_query.ParseResult{Version: treeVersion, Stmts: []*pg_query.RawStmt{raw}})
 	if err != nil {
 		return "", pgerr.New(pgerr.InternalError, "a statement cannot be printed: %v", err)
+	}
+	again, err := pg_query.Parse(text)
+	if err != nil || len(again.Stmts) != 1 || !sameTree(raw, again.Stmts[0]) {
+		return "", pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot be rewritten without changing its meaning: %s", text),
+			"Write it with fewer nested conditions, or read the foreign table in a CTE of its own.")
 	}
 	return text, nil
 }

@@ -28,17 +28,19 @@ type backend struct {
 	onAsync  func(typ byte, frame []byte) (taken bool) // a frame that home owed nobody
 	onTag    func(tag []byte)                          // each CommandComplete
 	onReady  func(status byte)                         // each ReadyForQuery
+	onStatus func(name, value string)                  // each ParameterStatus
 
 	captured chan []byte   // frames for the frontend, one copy each
 	done     chan struct{} // closed when pump has ended
 
-	mu        sync.Mutex
-	quiet     sync.Cond // home owes nothing and all it said was written to the client; or pump has ended
-	replies   wire.Replies
-	unwritten bool // frames were walked and not yet written to the client
-	copyIn    bool // home waits for CopyData
-	status    byte // of the last ReadyForQuery
-	err       error
+	mu         sync.Mutex
+	quiet      sync.Cond // home owes nothing and all it said was written to the client; or pump has ended
+	replies    wire.Replies
+	unwritten  bool // frames were walked and not yet written to the client
+	copyIn     bool // home waits for CopyData
+	status     byte // of the last ReadyForQuery, or what tags since then have made of it
+	savepoints bool // a savepoint was set since status was I
+	err        error
 }
 
 func newBackend(conn net.Conn, left []byte, status byte) *backend {
@@ -98,6 +100,15 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 		}
 		status = frame[wire.HeaderSize]
 		b.onReady(status)
+	case 'S':
+		frame, err := b.in.Frame(size)
+		if err != nil {
+			return 0, false, err
+		}
+		if name, rest, ok := cString(frame[wire.HeaderSize:]); ok {
+			value, _, _ := cString(rest)
+			b.onStatus(name, value)
+		}
 	case 'C':
 		frame, err := b.in.Prefix(wire.HeaderSize+24, size)
 		if err != nil {
@@ -113,25 +124,29 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 	switch typ {
 	case 'Z':
 		b.status = status
+		b.savepoints = b.savepoints && status != 'I'
 	case 'G':
 		b.copyIn = true
 		b.quiet.Broadcast()
 	case 'C', 'E':
 		b.copyIn = false
-		b.status = statusAfter(b.status, tag)
+		b.followBlock(tag)
 	}
 	return fate, owed, nil
 }
 
-// statusAfter follows a transaction block that is opened or closed before home says so in its ReadyForQuery.
-func statusAfter(status byte, tag []byte) byte {
+// followBlock follows a transaction block that is opened or closed before home says so in its ReadyForQuery. A ROLLBACK
+// where there are savepoints may be one to a savepoint.
+func (b *backend) followBlock(tag []byte) {
 	switch {
-	case bytes.HasPrefix(tag, []byte("BEGIN")), bytes.HasPrefix(tag, []byte("START TRANSACTION")):
-		return 'T'
-	case bytes.HasPrefix(tag, []byte("COMMIT\x00")):
-		return 'I'
+	case bytes.HasPrefix(tag, []byte("BEGIN\x00")), bytes.HasPrefix(tag, []byte("START TRANSACTION\x00")):
+		b.status = 'T'
+	case bytes.HasPrefix(tag, []byte("COMMIT\x00")), bytes.HasPrefix(tag, []byte("PREPARE TRANSACTION\x00")),
+		bytes.HasPrefix(tag, []byte("ROLLBACK\x00")) && !b.savepoints:
+		b.status, b.savepoints = 'I', false
+	case bytes.HasPrefix(tag, []byte("SAVEPOINT\x00")):
+		b.savepoints = true
 	}
-	return status
 }
 
 func (b *backend) dispose(typ byte, size int, fate wire.Fate, owed bool) error {

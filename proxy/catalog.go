@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
@@ -20,6 +21,12 @@ var triggers = map[string]bool{
 func (s *Session) mentions(text string) bool {
 	if !s.snapshot.Installed {
 		return parser.Concerns(text, isExtension)
+	}
+	if strings.Contains(text, `\`) && s.setting("standard_conforming_strings") == "off" {
+		return false // read by rules that our parser does not have; home refuses foreign tables in it
+	}
+	if s.writing != nil {
+		return true
 	}
 	holds := s.holdsStatements()
 	return parser.Concerns(text, func(word string) bool {
@@ -93,6 +100,10 @@ func (s *Session) tag(tag []byte) {
 		clear(s.stmts)
 		s.forgetInternal = true
 		s.mu.Unlock()
+	case bytes.HasPrefix(tag, []byte("COMMIT\x00")), bytes.HasPrefix(tag, []byte("ROLLBACK\x00")):
+		s.mu.Lock()
+		s.committed = tag[0] == 'C'
+		s.mu.Unlock()
 	case bytes.HasPrefix(tag, []byte("SAVEPOINT")):
 		s.mu.Lock()
 		s.savepoints = true
@@ -122,6 +133,13 @@ func (s *Session) hasSavepoints() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.savepoints
+}
+
+// hasCommitted reports whether home's last word on a transaction block was COMMIT.
+func (s *Session) hasCommitted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.committed
 }
 
 // noteDDL remembers that the catalog may have changed, for this session now and for all once it is committed.

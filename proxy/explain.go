@@ -123,6 +123,9 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 		in := &p.Inputs[i]
 		n := inputNode(in)
 		root.Plans = append(root.Plans, n)
+		if p.Write != nil {
+			continue
+		}
 		if !o.analyze {
 			if _, err := s.Exec(ctx, createInput(in)); err != nil {
 				return nil, err

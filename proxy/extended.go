@@ -32,11 +32,8 @@ func (s *Session) onParse(size int) error {
 	if !ok1 || !ok2 {
 		return s.pass('P', size) // home refuses it
 	}
-	hit, err := s.concerns(text)
-	if err != nil {
-		return err
-	}
-	if hit {
+	s.noteControl(name, text)
+	if s.control[name] == nil && s.mentions(text) {
 		if edited, ok := s.shadow(text); ok {
 			return s.parseInstead(size, edited)
 		}
@@ -126,7 +123,7 @@ func (s *Session) settleParses() error {
 }
 
 func (s *Session) onBind(size int) error {
-	if len(s.portals) == 0 && !s.holdsStatements() {
+	if len(s.portals) == 0 && s.writing == nil && !s.holdsStatements() {
 		return s.pass('B', size)
 	}
 	if err := s.settleParses(); err != nil {
@@ -136,7 +133,7 @@ func (s *Session) onBind(size int) error {
 	if err != nil {
 		return err
 	}
-	p := s.prepared(name)
+	p := s.toBind(name)
 	if p == nil && s.portals[portalName] == nil {
 		return s.pass('B', size)
 	}
@@ -151,10 +148,16 @@ func (s *Session) onBind(size int) error {
 	}
 	s.settleTransaction()
 	if old := s.portals[portalName]; old != nil {
-		if portalName != "" && !old.home {
+		if portalName != "" {
 			return s.refuse(size, pgerr.New(pgerr.DuplicateCursor, "cursor %q already exists", portalName))
 		}
 		s.closePortal(portalName)
+		if old.home && p != nil { // so that nothing reads its inputs any more
+			var r request
+			if err := s.ask(s.ctx, r.close('P', portalName), nil); err != nil {
+				return err
+			}
+		}
 	}
 	if p == nil {
 		return s.pass('B', size)
@@ -332,10 +335,10 @@ func (s *Session) afterSync() error {
 		return ignoreCopyIn(err)
 	}
 	s.settleTransaction()
-	if s.home.state() != 'T' {
-		return s.endWrite(false)
+	if s.home.state() == 'T' {
+		return nil
 	}
-	return nil
+	return s.endWrite(s.hasCommitted())
 }
 
 // settleTransaction forgets what went with a transaction that home has ended since the last call. Home is ours.
@@ -346,7 +349,7 @@ func (s *Session) settleTransaction() {
 	s.mu.Unlock()
 	if over {
 		s.closePortals()
-		s.temps, s.shipped = nil, false // dropped on commit
+		s.temps, s.unread = nil, nil // gone with it
 	}
 }
 
@@ -362,7 +365,7 @@ func (s *Session) commitGroup() error {
 	if s.home.failed() {
 		return s.endWrite(false)
 	}
-	if err := s.endWrite(true); err != nil {
+	if err := s.commitWrite(); err != nil {
 		return s.fail(err)
 	}
 	return nil

@@ -38,6 +38,14 @@ func appendMessage(dst []byte, m pgproto3.FrontendMessage) []byte {
 	return out
 }
 
+// quiet captures notices as well.
+func (r *request) quiet() *request {
+	for i := range r.replies {
+		r.replies[i].Fate = wire.CaptureAll
+	}
+	return r
+}
+
 func (r *request) parse(name, sql string, types []uint32) *request {
 	return r.add('P', &pgproto3.Parse{Name: name, Query: sql, ParameterOIDs: types})
 }

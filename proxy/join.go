@@ -46,14 +46,17 @@ func (s *Session) dropTemps(ctx context.Context) error {
 		return nil
 	}
 	sql := "DROP TABLE IF EXISTS pg_temp." + strings.Join(s.temps, ", pg_temp.")
-	s.temps = nil
-	_, err := s.Exec(ctx, sql)
-	return err
+	var r request
+	for _, name := range s.unread {
+		r.close('P', name)
+	}
+	s.temps, s.unread = nil, nil
+	r.close('S', onceName).parse(onceName, sql, nil).bind(ownPortal, onceName, nil).execute(ownPortal).close('P', ownPortal)
+	return s.ask(ctx, r.quiet(), nil)
 }
 
 // ship copies one input to home.
 func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) error {
-	s.shipped = true
 	if _, err := s.Exec(ctx, createInput(in)); err != nil {
 		return err
 	}
@@ -62,18 +65,17 @@ func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) error 
 		return err
 	}
 	defer stream.Close()
-	return s.copyStream(ctx, "pg_temp."+in.TempName, inputFields(in), stream)
+	return s.copyStream(ctx, rowsTable(in), inputFields(in), stream)
 }
 
 // createInput makes the table for an input with the very column types of the foreign table.
 func createInput(in *plan.Input) string {
+	if in.RowID {
+		return "CREATE TEMPORARY TABLE " + in.TempName + " (sluice_rowid bigint) INHERITS (pg_temp." + in.Parent + ") ON COMMIT DROP"
+	}
 	var b strings.Builder
 	b.WriteString("CREATE TEMPORARY TABLE " + in.TempName + " ON COMMIT DROP AS SELECT ")
 	sep := ""
-	if in.RowID {
-		b.WriteString("0::bigint AS sluice_rowid")
-		sep = ", "
-	}
 	for _, i := range in.Columns {
 		b.WriteString(sep + pgx.Identifier{in.Relation.Columns[i].Name}.Sanitize())
 		sep = ", "
@@ -104,7 +106,11 @@ func (s *Session) openStream(ctx context.Context, x *execution, server *catalog.
 	if err != nil {
 		return nil, err
 	}
-	return engine.Open(ctx, engines.Query{SQL: sql, Args: args})
+	q := engines.Query{SQL: sql, Args: args}
+	if s.writes(server) { // see its own changes
+		return s.writing.tx.Open(ctx, q)
+	}
+	return engine.Open(ctx, q)
 }
 
 var copyHeader = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
@@ -117,7 +123,7 @@ var copySettings = encode.Settings{TimeZone: time.UTC, DateStyle: "ISO, YMD", In
 func (s *Session) copyStream(ctx context.Context, table string, fields []engines.Field, stream engines.Stream) error {
 	format := int16(1)
 	enc, err := encode.New(fields, repeat(1, len(fields)), stream.Fields(), copySettings)
-	if err != nil {
+	if err != nil || s.setting("client_encoding") != "UTF8" { // text in binary form would be read in the client's encoding
 		format = 0
 		if enc, err = encode.New(fields, repeat(0, len(fields)), stream.Fields(), copySettings); err != nil {
 			return err
@@ -126,6 +132,8 @@ func (s *Session) copyStream(ctx context.Context, table string, fields []engines
 	sql := "COPY " + table + " FROM STDIN"
 	if format == 1 {
 		sql += " (FORMAT binary)"
+	} else {
+		sql += " (ENCODING 'UTF8')"
 	}
 	return s.copyIn(ctx, sql, func(write func([]byte) error) error {
 		var buf []byte

@@ -14,7 +14,9 @@ type portal struct {
 	fields  []pgproto3.FieldDescription // nil: returns no rows
 	formats []int16
 	home    bool
-	temps   []string // temporary tables that a home portal reads
+	// announce has the columns sent before the rows, once it is sure that there are any: RETURNING runs to its end first.
+	announce bool
+	temps    []string // temporary tables that a home portal reads
 
 	open   func(ctx context.Context) (*cursor, error) // the first Execute; a nil cursor returns no rows
 	tag    func(rows int64) string
@@ -73,6 +75,9 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 			return s.cause(err)
 		}
 		p.cursor = c
+		if p.announce {
+			s.say(&pgproto3.RowDescription{Fields: p.fields})
+		}
 	}
 	if p.cursor == nil {
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(0))})
@@ -96,6 +101,11 @@ func (s *Session) closePortal(name string) {
 		return
 	}
 	delete(s.portals, name)
+	s.endPortal(p)
+}
+
+// endPortal frees what a portal holds; its temporary tables are dropped with the next statement's.
+func (s *Session) endPortal(p *portal) {
 	s.temps = append(s.temps, p.temps...)
 	if p.cursor != nil {
 		_ = p.cursor.stream.Close()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/pgerr"
-	"github.com/sluicedb/sluice/proxy/wire"
 )
 
 // checkPrivileges refuses a statement whose role lacks a privilege on a relation of ours: home never comes to check them.
@@ -55,11 +54,10 @@ func (s *Session) usedColumns(ctx context.Context, x *execution) ([]catalog.Priv
 	}
 	var r request
 	r.close('S', onceName).parse(onceName, x.statement.Text, x.described.params)
-	for i := range r.replies {
-		r.replies[i].Fate = wire.CaptureAll
-	}
+	r.parse(ownPrefix+"untrace", traceOff, nil).bind(ownPortal, ownPrefix+"untrace", [][]byte{[]byte(*rows[0][0]), []byte(*rows[0][1]), []byte(*rows[0][2])})
+	r.execute(ownPortal).close('P', ownPortal).close('S', ownPrefix+"untrace")
 	var trees []string
-	err = s.ask(ctx, &r, func(typ byte, body []byte) error {
+	err = s.ask(ctx, r.quiet(), func(typ byte, body []byte) error {
 		var m pgproto3.NoticeResponse
 		if typ == 'N' && m.Decode(body) == nil && m.Severity == "LOG" {
 			trees = append(trees, m.Detail)
@@ -67,9 +65,6 @@ func (s *Session) usedColumns(ctx context.Context, x *execution) ([]catalog.Priv
 		return nil
 	})
 	if err != nil {
-		return nil, err
-	}
-	if _, err := s.Query(ctx, traceOff, *rows[0][0], *rows[0][1], *rows[0][2]); err != nil {
 		return nil, err
 	}
 	var list []catalog.Privilege

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sluicedb/sluice/engines"
-	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 )
 
@@ -16,17 +15,12 @@ func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := s.encodeSettings(x)
-	if err != nil {
-		_ = stream.Close()
-		return nil, err
-	}
 	fields := engineFields(x.described.fields)
 	each := make([]int16, len(fields))
 	for i := range each {
 		each[i] = formatOf(formats, i)
 	}
-	c, err := newCursor(stream, fields, each, settings)
+	c, err := newCursor(stream, fields, each, s.encodeSettings(x))
 	if err != nil {
 		_ = stream.Close()
 	}
@@ -42,14 +36,13 @@ func newCursor(stream engines.Stream, fields []engines.Field, formats []int16, s
 }
 
 // encodeSettings are the session's settings that values are written by.
-func (s *Session) encodeSettings(x *execution) (encode.Settings, error) {
+func (s *Session) encodeSettings(x *execution) encode.Settings {
 	zone, err := time.LoadLocation(x.facts.TimeZone)
-	if err != nil {
-		return encode.Settings{}, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "time zone %q is not known to the proxy", x.facts.TimeZone),
-			"SET sluice.route = 'home_join' lets home write the values.")
+	if err != nil { // then the planner has let home write all values that need it
+		zone = time.UTC
 	}
 	return encode.Settings{
 		TimeZone: zone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
 		ExtraFloatDigits: x.facts.ExtraFloatDigits, ByteaEscape: strings.EqualFold(x.facts.ByteaOutput, "escape"),
-	}, nil
+	}
 }

@@ -75,7 +75,7 @@ func (s *Session) Cancel() {
 		r.cancel(pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request"))
 	}
 	if s.home.owes() {
-		s.server.cancelHome(s.login)
+		cancelHome(s.login)
 	}
 }
 

@@ -27,8 +27,11 @@ type Config struct {
 	Wrappers    []engines.Wrapper
 	TLS         *tls.Config // for clients; nil: no TLS
 	TLSRequired bool
-	Logger      *slog.Logger // nil: slog.Default
-	Version     string       // of Sluice, for the catalog
+	// Admit says which clients come in where home lets the proxy in without asking for anything (trust, peer); nil: those
+	// of this machine.
+	Admit   func(client net.Addr) bool
+	Logger  *slog.Logger // nil: slog.Default
+	Version string       // of Sluice, for the catalog
 }
 
 // Server accepts clients of one home.
@@ -52,6 +55,9 @@ type Server struct {
 func NewServer(c Config) (*Server, error) {
 	if c.Home == nil {
 		return nil, errors.New("proxy: no home is configured")
+	}
+	if c.Admit == nil {
+		c.Admit = startup.Local
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -112,6 +118,7 @@ func (s *Server) handle(c net.Conn) {
 	}
 	if login.Cancel != nil {
 		s.cancelRequest(login.Cancel)
+		_ = c.Close() // what the client waits for
 		return
 	}
 	if login.Replication {
@@ -133,7 +140,7 @@ func (s *Server) handle(c net.Conn) {
 func (s *Server) startupConfig() startup.Config {
 	return startup.Config{
 		Home: s.config.Home, TLS: func() *tls.Config { return s.config.TLS }, TLSRequired: s.config.TLSRequired,
-		Verifier: s.watch.verifier,
+		Verifier: s.watch.verifier, Admit: s.config.Admit,
 	}
 }
 
@@ -174,10 +181,10 @@ func (s *Server) cancelRequest(m *pgproto3.CancelRequest) {
 }
 
 // cancelHome cancels what home runs for a session.
-func (s *Server) cancelHome(login *startup.Result) {
+func cancelHome(login *startup.Result) {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()
-	_ = startup.SendCancel(ctx, s.config.Home, login.PID, login.SecretKey)
+	_ = login.SendCancel(ctx)
 }
 
 // Shutdown stops accepting and waits for the sessions to end until ctx does; then it ends them.

@@ -42,6 +42,7 @@ type Session struct {
 
 	home    *backend
 	replies []wire.Reply // of walked messages that were not sent to home yet
+	group   bool         // the client has sent extended messages since the last Sync
 
 	parsing  bool // home has not answered all Parses of ours
 	skip     bool // a statement of ours failed: drop messages until Sync
@@ -52,24 +53,27 @@ type Session struct {
 
 	mu             sync.Mutex // guards what the backend goroutine and cancel requests touch as well
 	stmts          map[string]*prepared
-	stale          bool // DDL ran here: read the catalog again
-	over           bool // home has ended a transaction since the frontend looked
-	savepoints     bool // the open transaction has savepoints
-	ddl            bool // DDL ran in the transaction that is open
-	forgetInternal bool // home has lost its prepared statements
+	status         map[string]string // what home has reported of its settings
+	stale          bool              // DDL ran here: read the catalog again
+	over           bool              // home has ended a transaction since the frontend looked
+	savepoints     bool              // the open transaction has savepoints
+	committed      bool              // a COMMIT ended the last transaction block
+	ddl            bool              // DDL ran in the transaction that is open
+	forgetInternal bool              // home has lost its prepared statements
 	running        *running
 
 	portals map[string]*portal
+	control map[string]*prepared // statements of transaction control, by name
 	temps   []string // temporary tables whose statement is over
+	unread  []string // portals of our own at home that are read no more
 	writing *write   // the open write transaction of a foreign server
-	shipped bool     // temporary tables of ours were made in the open transaction
 }
 
 func newSession(server *Server, login *startup.Result) *Session {
 	s := &Session{
 		server: server, login: login, client: login.Client,
 		database: login.Parameters["database"],
-		internal: map[string]string{}, stmts: map[string]*prepared{}, portals: map[string]*portal{},
+		internal: map[string]string{}, status: login.Status, stmts: map[string]*prepared{}, portals: map[string]*portal{},
 	}
 	if s.database == "" {
 		s.database = login.Parameters["user"]
@@ -80,7 +84,7 @@ func newSession(server *Server, login *startup.Result) *Session {
 	s.in.BeforeRead = s.forward
 	s.home = newBackend(login.Home, login.HomeLeft, login.TxStatus)
 	s.home.toClient, s.home.onAsync = s.writeClient, s.async
-	s.home.onTag, s.home.onReady = s.tag, s.ready
+	s.home.onTag, s.home.onReady, s.home.onStatus = s.tag, s.ready, s.setStatus
 	return s
 }
 
@@ -104,7 +108,7 @@ func (s *Session) end() {
 	s.closePortals()
 	s.endWrite(false)
 	if s.home.owes() {
-		s.server.cancelHome(s.login)
+		cancelHome(s.login)
 	}
 	terminate, _ := (&pgproto3.Terminate{}).Encode(nil)
 	_, _ = s.home.conn.Write(terminate)
@@ -167,6 +171,12 @@ func (s *Session) leave(err error) error {
 
 // message handles one message of the client.
 func (s *Session) message(typ byte, size int) error {
+	if typ == 'Q' || typ == 'P' {
+		if done, err := s.update(size); done || err != nil {
+			return err
+		}
+	}
+	s.group = typ != 'Q' && typ != 'S' && (s.group || typ == 'P' || typ == 'B' || typ == 'D' || typ == 'E' || typ == 'C')
 	switch typ {
 	case 'Q':
 		return s.onQuery(size)
@@ -232,17 +242,30 @@ func (s *Session) takeHome() error {
 	return s.home.wait()
 }
 
-// concerns reports whether a query text may concern us, and with it brings the catalog up to date.
-func (s *Session) concerns(text string) (bool, error) {
-	if s.isStale() {
-		if err := s.takeHome(); err != nil {
-			return false, ignoreCopyIn(err)
-		}
-		if err := s.refresh(s.ctx); err != nil {
-			s.log.Warn("cannot read the catalog", "error", err)
-		}
+// update brings the catalog up to date before a message with a query text is looked at. done says that this failed and
+// that the message was refused for it.
+func (s *Session) update(size int) (done bool, err error) {
+	if !s.isStale() {
+		return false, nil
 	}
-	return s.mentions(text), nil
+	if err := s.takeHome(); err != nil {
+		return false, ignoreCopyIn(err)
+	}
+	if s.home.failed() || s.home.state() == 'E' { // nothing can be asked, and nothing will run
+		return false, nil
+	}
+	err = s.refresh(s.ctx)
+	switch {
+	case err == nil:
+		return false, nil
+	case s.group && s.home.failed():
+		return true, s.refuse(size, err)
+	}
+	s.log.Warn("cannot read the catalog", "error", err)
+	if s.home.failed() {
+		return false, s.syncHome(s.ctx)
+	}
+	return false, nil
 }
 
 func ignoreCopyIn(err error) error {
@@ -250,6 +273,19 @@ func ignoreCopyIn(err error) error {
 		return nil
 	}
 	return err
+}
+
+// setStatus notes a setting that home reports.
+func (s *Session) setStatus(name, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status[name] = value
+}
+
+func (s *Session) setting(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status[name]
 }
 
 // text returns the query text of a Query message, false where home must complain of the message.

@@ -21,10 +21,7 @@ func (s *Session) onQuery(size int) error {
 	if !ok {
 		return s.pass('Q', size)
 	}
-	hit, err := s.concerns(text)
-	if err != nil {
-		return err
-	}
+	hit := s.mentions(text)
 	if err := s.dropUnnamed(); err != nil {
 		return err
 	}
@@ -52,6 +49,10 @@ func (s *Session) onQuery(size int) error {
 		return err
 	}
 	s.settleTransaction()
+	var r request // a simple query destroys the unnamed statement and portal
+	if err := s.ask(s.ctx, r.close('S', "").close('P', ""), nil); err != nil {
+		return err
+	}
 	return s.simple(statements, text)
 }
 
@@ -150,37 +151,35 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 // runSimple runs a planned statement of a simple query and sends its whole result.
 func (s *Session) runSimple(x *execution) error {
 	if !x.atHome() {
-		if x.described.rows {
+		p := x.portal(s, nil)
+		p.announce = x.described.rows
+		if p.announce && x.plan != nil && x.plan.Write == nil {
+			p.announce = false
 			s.say(&pgproto3.RowDescription{Fields: x.described.fields})
 		}
-		return s.executePortal("", x.portal(s, nil), 0)
+		err := s.executePortal("", p, 0)
+		s.endPortal(p)
+		return err
 	}
 	if err := s.shipAll(x); err != nil {
 		return err
 	}
-	if x.described.rows {
-		s.say(&pgproto3.RowDescription{Fields: x.described.fields})
-		if err := s.flush(); err != nil {
-			return err
-		}
-	}
-	data, replies := s.parseJoin(x)
-	bind := pgproto3.Bind{}
+	var r request
+	r.close('S', joinName).parse(joinName, x.plan.HomeSQL, x.described.params)
+	bind := pgproto3.Bind{PreparedStatement: joinName, DestinationPortal: ownPortal}
 	if x.bind != nil {
 		bind.Parameters, bind.ParameterFormatCodes = x.bind.Parameters, x.bind.ParameterFormatCodes
 	}
-	bind.PreparedStatement, bind.DestinationPortal = joinName, ownPortal
-	data = appendMessage(data, &bind)
-	data = appendMessage(data, &pgproto3.Execute{Portal: ownPortal})
-	data = appendMessage(data, &pgproto3.Close{ObjectType: 'P', Name: ownPortal})
-	replies = append(replies, wire.Reply{Kind: 'B', Fate: wire.Swallow}, wire.Reply{Kind: 'E'}, wire.Reply{Kind: 'C', Fate: wire.Swallow})
-	if err := s.home.send(data, replies...); err != nil {
-		return homeGone(err)
+	if err := s.ask(s.ctx, r.add('B', &bind), nil); err != nil {
+		return err
+	}
+	if err := s.runPortal(x.described); err != nil {
+		return err
 	}
 	if x.statement.Kind != parser.DeclareCursor {
 		s.temps = append(s.temps, x.temps()...)
 	}
-	return homeErr(s.home.wait())
+	return nil
 }
 
 // passStatement runs a statement of home's own between statements of ours, in the same implicit transaction.
@@ -191,6 +190,12 @@ func (s *Session) passStatement(st *parser.Statement) error {
 	if err != nil {
 		return err
 	}
+	return s.runPortal(d)
+}
+
+// runPortal runs our own portal at home, its result going to the client: its columns first, which only now are sure to
+// come.
+func (s *Session) runPortal(d *description) error {
 	if d.rows {
 		s.say(&pgproto3.RowDescription{Fields: d.fields})
 		if err := s.flush(); err != nil {
@@ -202,7 +207,7 @@ func (s *Session) passStatement(st *parser.Statement) error {
 	if err := s.home.send(data, wire.Reply{Kind: 'E'}, wire.Reply{Kind: 'C', Fate: wire.Swallow}); err != nil {
 		return homeGone(err)
 	}
-	err = s.home.wait()
+	err := s.home.wait()
 	if err == errCopyIn {
 		if err := s.relayCopyIn(); err != nil {
 			return err

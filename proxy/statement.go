@@ -57,7 +57,7 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 			}
 			return c, err
 		case x.plan.Write != nil:
-			c, err := s.runWrite(ctx, x, formats)
+			c, err := s.runWrite(ctx, x, p)
 			p.tag = x.tag
 			return c, err
 		default:
@@ -115,19 +115,27 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if err != nil || references == nil {
 		return false, err
 	}
-	x.plan, err = plan.Build(plan.Request{
+	req := plan.Request{
 		Statement: x.statement, Snapshot: s.snapshot, References: references,
 		Params: x.described.params, Fields: engineFields(x.described.fields),
 		Settings: plan.Settings{
 			TimeZone: x.facts.TimeZone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
-			ExtraFloatDigits: x.facts.ExtraFloatDigits,
+			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),
 		},
 		Force: plan.Route(x.facts.Route), TempPrefix: s.tempPrefix(),
-	})
-	if err != nil || x.plan.Route == plan.Home {
+	}
+	if x.plan, err = s.build(req); err != nil || x.plan.Route == plan.Home {
 		return false, err
 	}
-	return true, s.checkPrivileges(ctx, x)
+	if err := s.checkPrivileges(ctx, x); err != nil || !x.plan.ShipsParams() {
+		return true, err
+	}
+	texts, err := s.paramTexts(ctx, x)
+	if err == nil && !plan.Shippable(x.described.params, texts) {
+		req.HoldParams = true
+		x.plan, err = s.build(req)
+	}
+	return true, err
 }
 
 // resolve asks home which relations the statement names, and for the session's settings and the catalog version with

@@ -162,7 +162,7 @@ func (s *Session) notices(list []*pgconn.PgError) {
 func (s *Session) transaction(ctx context.Context, x *execution) (*cursor, error) {
 	switch t := x.statement.Node.Stmt.GetTransactionStmt(); t.Kind {
 	case pg_query.TransactionStmtKind_TRANS_STMT_COMMIT:
-		if err := s.endWrite(true); err != nil {
+		if err := s.commitWrite(); err != nil {
 			return nil, err
 		}
 	case pg_query.TransactionStmtKind_TRANS_STMT_ROLLBACK:

@@ -32,6 +32,10 @@ func Build(req Request) (*Plan, error) {
 	if b.target != nil {
 		return b.write()
 	}
+	if c := b.statement.Node.Stmt.GetCreateTableAsStmt(); c != nil && c.Objtype == pg_query.ObjectType_OBJECT_MATVIEW && !c.Into.GetSkipData() {
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a materialized view over foreign tables cannot be filled"),
+			"Use CREATE TABLE … AS, or WITH NO DATA.")
+	}
 	if req.Force != HomeJoin {
 		if p := b.remote(); p != nil {
 			return p, nil

@@ -116,6 +116,9 @@ func (s *shipper) parameter(n int) (string, typ, bool) {
 	if n < 1 || n > len(s.b.req.Params) {
 		return s.no("parameter $%d is not known", n)
 	}
+	if s.b.req.HoldParams {
+		return s.no("parameter $%d has a value that is read at home", n)
+	}
 	t := plainType(s.b.req.Params[n-1])
 	t.bytewise, t.exact = true, true
 	if !t.isInt() && !t.isText() && !t.isFloat() && !comparableTypes(t, t, false) {

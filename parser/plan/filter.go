@@ -23,8 +23,13 @@ func (b *builder) filters() map[*pg_query.RangeVar]filter {
 	found := map[*pg_query.RangeVar]filter{}
 	counts := map[*pg_query.RangeVar]bool{}
 	parser.Walk(b.statement.Node, func(m proto.Message) bool {
-		if q, ok := m.(*pg_query.SelectStmt); ok && len(q.FromClause) > 0 {
-			b.levelFilters(q, found, counts)
+		switch n := m.(type) {
+		case *pg_query.SelectStmt:
+			b.levelFilters(n, found, counts)
+		case *pg_query.UpdateStmt:
+			b.levelFilters(&pg_query.SelectStmt{FromClause: n.FromClause, WhereClause: n.WhereClause}, found, counts)
+		case *pg_query.DeleteStmt:
+			b.levelFilters(&pg_query.SelectStmt{FromClause: n.UsingClause, WhereClause: n.WhereClause}, found, counts)
 		}
 		return true
 	})

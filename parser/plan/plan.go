@@ -33,6 +33,7 @@ type Request struct {
 	Fields     []engines.Field // result columns as home described them; nil for none
 	Settings   Settings
 	Force      Route  // the value of sluice.route; empty for free choice
+	HoldParams bool   // parameters have values that engines may read otherwise: they stay at home
 	TempPrefix string // prefix for temporary tables of this statement, unique in the session: "sluice_7_"
 }
 
@@ -42,6 +43,7 @@ type Settings struct {
 	DateStyle        string
 	IntervalStyle    string
 	ExtraFloatDigits int
+	ClientEncoding   string // empty is UTF8
 }
 
 // Plan is how one statement runs. It is immutable and holds no connection.
@@ -71,7 +73,12 @@ type Input struct {
 	RemoteSQL string // yields exactly Columns, cast to their Postgres types' counterparts
 	Params    []int
 	Filters   []string // what was pushed, as Postgres text, for EXPLAIN
-	RowID     bool     // RemoteSQL yields the row's identity as bigint in one more column, first, named sluice_rowid
+
+	// RowID says that RemoteSQL yields the row's identity as bigint in one more column, first, named sluice_rowid. The
+	// temporary table then inherits from Parent, which has Columns alone: what a statement sees of Parent's rows is just
+	// what the foreign table has.
+	RowID  bool
+	Parent string
 }
 
 // Privilege is one privilege that a role needs on a relation. Columns are attribute numbers; none means the whole
@@ -94,20 +101,32 @@ const (
 	CopyFrom
 )
 
-// Write describes DML on a foreign table. Its rows are computed at home: Inputs are shipped, RowsSQL is run at home
-// and its rows go to the engine; then ReturningSQL, if any, answers the client.
+// Write describes DML on a foreign table. Its rows are computed at home: Table and Setup make temporary tables, Inputs
+// are shipped, RunSQL fills the tables; RowsSQL yields the rows that go to the engine; then ReturningSQL, if any, answers
+// the client.
 type Write struct {
 	Kind     WriteKind
 	Relation *catalog.Relation
 	Columns  []string // remote columns that the rows carry, behind the row identity for Update and Delete
 
-	// Setup are statements to run at home first, in order (they create temporary tables).
+	// Table is a temporary table to create first, in the likeness of the foreign table with its defaults, generated
+	// columns and constraints; empty for none. It cannot be made by LIKE, which needs a privilege that DML does not.
+	Table string
+	// Setup are statements to run at home next, in order.
 	Setup []string
+	// StageSQL makes, after inputs are shipped, the temporary table that RunSQL notes changes and the RETURNING list in. It
+	// has the statement's own parameters. Empty for none.
+	StageSQL string
 	// RunSQL is run at home with the statement's own parameters after inputs are shipped: an INSERT into, UPDATE or
-	// DELETE of temporary tables. Empty for Truncate and CopyFrom.
+	// DELETE of temporary tables, or a COPY into one. Empty for Truncate.
 	RunSQL string
-	// RowsSQL is a SELECT over temporary tables that yields what the engine must get.
+	// RowsSQL is a SELECT over temporary tables that yields what the engine must get. Empty for Truncate.
 	RowsSQL string
-	// ReturningSQL is a SELECT over temporary tables that yields the RETURNING list; empty for none.
+	// ReturningSQL is a SELECT over temporary tables that yields the RETURNING list, anonymous records as text; empty for
+	// none.
 	ReturningSQL string
+	// UserValue says that the statement has OVERRIDING USER VALUE, which matters where columns are identities.
+	UserValue bool
+	// Temps are the temporary tables made by Table, Setup and StageSQL.
+	Temps []string
 }

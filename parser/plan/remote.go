@@ -2,6 +2,7 @@ package plan
 
 import (
 	"strings"
+	"time"
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
@@ -49,8 +50,18 @@ func (b *builder) deliverable() bool {
 		b.because("DateStyle %s is written at home", set.DateStyle)
 		return false
 	}
+	if set.ClientEncoding != "" && set.ClientEncoding != "UTF8" {
+		b.because("client_encoding %s is written at home", set.ClientEncoding)
+		return false
+	}
 	for _, f := range b.req.Fields {
 		switch {
+		case !deliverables[f.OID] || f.OID == 1186 && f.Typmod != -1:
+			b.because("a column of this type is written at home")
+			return false
+		case f.OID == timestamptzOID && !knownZone(set.TimeZone):
+			b.because("time zone %s is known to home alone", set.TimeZone)
+			return false
 		case f.OID == 1186 && set.IntervalStyle != "" && set.IntervalStyle != "postgres":
 			b.because("IntervalStyle %s is written at home", set.IntervalStyle)
 			return false
@@ -60,6 +71,19 @@ func (b *builder) deliverable() bool {
 		}
 	}
 	return true
+}
+
+func knownZone(name string) bool {
+	_, err := time.LoadLocation(name)
+	return err == nil
+}
+
+// deliverables are the types whose values the proxy writes as home does.
+var deliverables = map[uint32]bool{
+	boolOID: true, int2OID: true, int4OID: true, int8OID: true, textOID: true, varcharOID: true, 1042: true, float4OID: true,
+	float8OID: true, dateOID: true, timestampOID: true, timestamptzOID: true, numericOID: true, uuidOID: true,
+	17: true, 114: true, 1083: true, 1186: true,
+	1000: true, 1005: true, 1007: true, 1016: true, 1009: true, 1015: true, 1021: true, 1022: true, 1182: true, 1115: true, 1185: true, 2951: true,
 }
 
 // promised makes the statement yield what home has described, column by column.
@@ -74,6 +98,10 @@ func (b *builder) promised(sql string, columns []scopeColumn) (string, bool) {
 		f := b.req.Fields[i]
 		if c.typ.oid != f.OID && !(c.typ.isText() && f.OID == textOID) {
 			b.because("column %q would have another type", f.Name)
+			return "", false
+		}
+		if c.typ.asText {
+			b.because("column %q is read at home", f.Name)
 			return "", false
 		}
 		names[i] = b.dialect.Identifier("c" + itoa(i+1))
@@ -91,5 +119,5 @@ func (b *builder) promised(sql string, columns []scopeColumn) (string, bool) {
 
 // natural reports that the engine yields a column in a form that needs no cast.
 func (b *builder) natural(t typ, f engines.Field) bool {
-	return t.oid != numericOID || t.typmod == f.Typmod
+	return t.oid != numericOID || f.Typmod == -1 || t.typmod == f.Typmod
 }

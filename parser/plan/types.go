@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // Type OIDs of pg_type that the planner reasons about.
@@ -35,6 +36,7 @@ type typ struct {
 	typmod   int32
 	bytewise bool // text: compares by bytes, so that an engine may order it
 	exact    bool // text: equality is that of bytes
+	asText   bool // no text, but shipped as such: its values mean something only to home
 }
 
 var (
@@ -46,10 +48,14 @@ func plainType(oid uint32) typ { return typ{oid: oid, typmod: -1} }
 
 func columnTyp(c *catalog.Column) typ {
 	return typ{
-		oid: c.Type, typmod: c.Typmod, bytewise: c.BytewiseC,
+		asText: dialect.DuckDB{}.Type(c.Type, c.Typmod) == "VARCHAR" && !textual[c.Type],
+		oid:    c.Type, typmod: c.Typmod, bytewise: c.BytewiseC,
 		exact: c.BytewiseC || c.Collation == defaultCollation || c.Collation == cCollation || c.Collation == posixCollation,
 	}
 }
+
+// textual are the types whose values are their text.
+var textual = map[uint32]bool{textOID: true, varcharOID: true, 1042: true, 114: true}
 
 func (t typ) isInt() bool  { return t.oid == int2OID || t.oid == int4OID || t.oid == int8OID }
 func (t typ) isText() bool { return t.oid == textOID || t.oid == varcharOID }

@@ -1,0 +1,57 @@
+package parser
+
+import (
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// guardTests changes a tree so that it prints right: the printer leaves out the parentheses of (a OR b) IS NULL, which a
+// cast to boolean puts back and which changes nothing.
+func guardTests(raw *pg_query.RawStmt) {
+	Walk(raw, func(m proto.Message) bool {
+		switch n := m.(type) {
+		case *pg_query.NullTest:
+			n.Arg = guarded(n.Arg)
+		case *pg_query.BooleanTest:
+			n.Arg = guarded(n.Arg)
+		}
+		return true
+	})
+}
+
+func guarded(n *pg_query.Node) *pg_query.Node {
+	switch n.GetNode().(type) {
+	case *pg_query.Node_BoolExpr, *pg_query.Node_NullTest, *pg_query.Node_BooleanTest:
+	default:
+		return n
+	}
+	name := &pg_query.TypeName{Names: []*pg_query.Node{pg_query.MakeStrNode("pg_catalog"), pg_query.MakeStrNode("bool")}, Typemod: -1}
+	return &pg_query.Node{Node: &pg_query.Node_TypeCast{TypeCast: &pg_query.TypeCast{Arg: n, TypeName: name}}}
+}
+
+// sameTree reports whether two trees mean the same: they may differ in locations.
+func sameTree(a, b proto.Message) bool {
+	a, b = proto.Clone(a), proto.Clone(b)
+	clearLocations(a.ProtoReflect())
+	clearLocations(b.ProtoReflect())
+	return proto.Equal(a, b)
+}
+
+func clearLocations(m protoreflect.Message) {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		switch {
+		case f.Name() == "location" || f.Name() == "stmt_location" || f.Name() == "stmt_len":
+			m.Clear(f)
+		case f.Kind() != protoreflect.MessageKind || !m.Has(f):
+		case f.IsList():
+			for j := range m.Get(f).List().Len() {
+				clearLocations(m.Get(f).List().Get(j).Message())
+			}
+		default:
+			clearLocations(m.Get(f).Message())
+		}
+	}
+}
