@@ -2,6 +2,7 @@ package tests
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -136,10 +137,45 @@ func foreignIn(home *embedded.Home, addr, dir string) func(context.Context, stri
 
 // TestOracle compares the answers over foreign tables with those over plain ones, on every route that can be forced.
 func TestOracle(t *testing.T) {
+	o := newOracle(t,
+		&oracle.Side{Name: "free choice", Schema: "fx"},
+		&oracle.Side{Name: "remote", Schema: "fx", Route: "remote"},
+		&oracle.Side{Name: "home_join", Schema: "fx", Route: "home_join"},
+		&oracle.Side{Name: "parquet", Schema: "fp", Quick: true, Lacks: "spans"},
+	)
+	for _, file := range statements(t) {
+		t.Run(file.name, func(t *testing.T) {
+			for _, s := range file.list {
+				o.Compare(t, s)
+			}
+		})
+	}
+	t.Log(o.Report())
+}
+
+var (
+	generated = flag.Int("oracle.n", 800, "how many generated statements the oracle is asked")
+	seed      = flag.Uint64("oracle.seed", 1, "seed of the generated statements")
+)
+
+// TestOracleGenerated asks statements that nobody thought of.
+func TestOracleGenerated(t *testing.T) {
+	o := newOracle(t,
+		&oracle.Side{Name: "remote", Schema: "fx", Route: "remote"},
+		&oracle.Side{Name: "home_join", Schema: "fx", Route: "home_join", Quick: true},
+		&oracle.Side{Name: "parquet", Schema: "fp", Quick: true},
+	)
+	g := oracle.NewGenerator(*seed)
+	for i := range *generated {
+		o.Compare(t, g.Statement(fmt.Sprintf("seed %d, statement %d", *seed, i+1)))
+	}
+	t.Log(o.Report())
+}
+
+// newOracle makes the fixture at home, behind DuckDB and in Parquet.
+func newOracle(t *testing.T, sides ...*oracle.Side) *oracle.Oracle {
 	url, admin := fixture(t)
-	home := hometest.Start(t)
-	addr := startProxy(t, home)
-	through := proxyURL(addr, admin.Config().Database)
+	through := proxyURL(startProxy(t, hometest.Start(t)), admin.Config().Database)
 	exec(t, through, "CREATE EXTENSION sluice")
 	dir := t.TempDir()
 	lake, err := oracle.Copy(t.Context(), admin, "plain", filepath.Join(dir, "lake.duckdb"))
@@ -154,18 +190,5 @@ func TestOracle(t *testing.T) {
 		lake.Server("lake", false),
 		"CREATE SERVER files FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '" + dir + "')",
 	}, append(lake.Tables("lake", "fx"), files...)...)...)
-	o := oracle.New(t, url, through,
-		&oracle.Side{Name: "free choice", Schema: "fx"},
-		&oracle.Side{Name: "remote", Schema: "fx", Route: "remote"},
-		&oracle.Side{Name: "home_join", Schema: "fx", Route: "home_join"},
-		&oracle.Side{Name: "parquet", Schema: "fp", Quick: true, Lacks: "spans"},
-	)
-	for _, file := range statements(t) {
-		t.Run(file.name, func(t *testing.T) {
-			for _, s := range file.list {
-				o.Compare(t, s)
-			}
-		})
-	}
-	t.Log(o.Report())
+	return oracle.New(t, url, through, sides...)
 }

@@ -26,11 +26,20 @@ var protocols = []protocol{{"simple", true, 0}, {"extended text", false, 0}, {"e
 
 // answer is all of a reply that a client can see.
 type answer struct {
-	fields []string
+	fields []field
 	rows   []string
 	tag    string
 	code   string // SQLSTATE; empty for success
 	detail string // the error's message, shown but not compared
+}
+
+// field is what a RowDescription says of a column.
+type field struct {
+	name   string
+	oid    uint32
+	size   int16
+	typmod int32
+	format int16
 }
 
 // ask runs one statement. An error that is not Postgres' is one of the connection.
@@ -68,7 +77,7 @@ const firstUserOID = 16384
 // read takes one result in. Its fields are those of a description, which comes with no rows as with many.
 func (a *answer) read(r *pgconn.ResultReader) error {
 	for _, f := range r.FieldDescriptions() {
-		a.fields = append(a.fields, fmt.Sprintf("%s:%d:%d:%d:%d", f.Name, min(f.DataTypeOID, firstUserOID), f.DataTypeSize, f.TypeModifier, f.Format))
+		a.fields = append(a.fields, field{f.Name, min(f.DataTypeOID, firstUserOID), f.DataTypeSize, f.TypeModifier, f.Format})
 	}
 	for r.NextRow() {
 		a.rows = append(a.rows, showRow(r.Values()))
@@ -76,6 +85,15 @@ func (a *answer) read(r *pgconn.ResultReader) error {
 	tag, err := r.Close()
 	a.tag += tag.String() + ";"
 	return err
+}
+
+// dropModifiers forgets type modifiers: in the simple protocol Postgres tells those of the plan, where folding constants
+// may have brought out a column's own.
+func (a *answer) dropModifiers() {
+	a.fields = slices.Clone(a.fields)
+	for i := range a.fields {
+		a.fields[i].typmod = -1
+	}
 }
 
 // showRow prints the values of a row so that any two different ones look different.

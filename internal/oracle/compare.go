@@ -70,7 +70,6 @@ func (o *Oracle) Compare(t *testing.T, s Statement) {
 		o.set(t, s.SQL)
 		return
 	}
-	o.asked++
 	taken := map[*Side]bool{}
 	for _, p := range protocols {
 		if p.simple && s.Params != nil {
@@ -79,6 +78,9 @@ func (o *Oracle) Compare(t *testing.T, s Statement) {
 		want, err := ask(o.ctx, o.plain, s.in("plain"), s.Params, p)
 		if err != nil {
 			t.Fatalf("%s: %s: Postgres itself: %v", s.Pos, s.SQL, err)
+		}
+		if s.Loose && strings.HasPrefix(want.code, "22") {
+			return
 		}
 		for _, side := range o.sides {
 			if side.Quick && !p.simple || side.Lacks != "" && strings.Contains(s.SQL, "{s}."+side.Lacks) {
@@ -89,6 +91,7 @@ func (o *Oracle) Compare(t *testing.T, s Statement) {
 			}
 		}
 	}
+	o.asked++
 	for side := range taken {
 		side.taken++
 	}
@@ -105,6 +108,10 @@ func (o *Oracle) check(t *testing.T, s Statement, side *Side, p protocol, want a
 	}
 	if side.Route != "" && got.code == notSupported && want.code != notSupported {
 		return false
+	}
+	if s.Loose && p.simple {
+		want.dropModifiers()
+		got.dropModifiers()
 	}
 	if d := difference(want, got, s.Ordered); d != "" {
 		t.Errorf("%s: %s\n%s, %s: %s", s.Pos, s.SQL, side.Name, p.name, d)

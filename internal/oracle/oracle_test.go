@@ -7,7 +7,7 @@ import (
 )
 
 func TestDifference(t *testing.T) {
-	base := answer{fields: []string{"a:23"}, rows: []string{"1", "2"}, tag: "SELECT 2;"}
+	base := answer{fields: []field{{name: "a", oid: 23}}, rows: []string{"1", "2"}, tag: "SELECT 2;"}
 	for name, test := range map[string]struct {
 		got     answer
 		ordered bool
@@ -18,7 +18,7 @@ func TestDifference(t *testing.T) {
 		"order is free":    {answer{fields: base.fields, rows: []string{"2", "1"}, tag: base.tag}, false, true},
 		"another value":    {answer{fields: base.fields, rows: []string{"1", "3"}, tag: base.tag}, false, false},
 		"a row is missing": {answer{fields: base.fields, rows: []string{"1"}, tag: base.tag}, false, false},
-		"another type":     {answer{fields: []string{"a:20"}, rows: base.rows, tag: base.tag}, false, false},
+		"another type":     {answer{fields: []field{{name: "a", oid: 20}}, rows: base.rows, tag: base.tag}, false, false},
 		"another tag":      {answer{fields: base.fields, rows: base.rows, tag: "SELECT 3;"}, false, false},
 		"an error":         {answer{code: "22012"}, false, false},
 	} {

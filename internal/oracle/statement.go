@@ -16,6 +16,9 @@ type Statement struct {
 	Params  []*string // text form; nil for a statement without
 	Ordered bool      // the statement says in which order its rows come
 	Setting bool      // SET or RESET: for the statements that follow, and not a question
+	// Loose says that nothing follows from an error of class 22 (data exception) at Postgres: which rows an expression
+	// comes to is the plan's affair.
+	Loose bool
 }
 
 // Load reads a file of statements. A statement ends with a semicolon at the end of a line. A line "-- params: [JSON]"
