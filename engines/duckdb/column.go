@@ -21,7 +21,6 @@ type column struct {
 	child  *column                                              // of a list
 	size   int                                                  // of a fixed-size list
 	labels []string                                             // of an enum
-	scale  uint8
 
 	vector
 	values  []byte

@@ -115,6 +115,19 @@ func TestInfinity(t *testing.T) {
 	}
 }
 
+// An interval that Arrow's nanoseconds cannot hold is an error, unless nobody sees it.
+func TestIntervalOutOfRange(t *testing.T) {
+	e := database(t, nil)
+	s, err := e.Open(t.Context(), engines.Query{SQL: "SELECT INTERVAL '3000000 hours' AS far"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := drain(s); code(err) != "22008" || !strings.Contains(err.Error(), "far") {
+		t.Error(err)
+	}
+}
+
 // Lists that a filter left gaps between, strings in them, and NULLs around them.
 func TestListsWithGaps(t *testing.T) {
 	e := database(t, nil, "CREATE TABLE l AS SELECT i, CASE WHEN i % 5 <> 0 THEN [i, NULL, -i] END AS n, "+

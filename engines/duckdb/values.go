@@ -93,21 +93,22 @@ func buildUUID(c *column, lo, hi int) (arrow.ArrayData, error) {
 
 const nanosPerMicro = 1000
 
-// buildInterval turns microseconds into Arrow's nanoseconds, which reach only to 292 years of hours.
+// buildInterval turns microseconds into Arrow's nanoseconds, which reach only to 292 years of hours. duckdb_interval is
+// otherwise laid out as Arrow's interval.
 func buildInterval(c *column, lo, hi int) (arrow.ArrayData, error) {
-	in := slice[interval](c.data, c.rows)
+	in := slice[arrow.MonthDayNanoInterval](c.data, c.rows)
 	buf := c.ownValues(hi, 16)
-	out := typed[interval](buf)
+	out := typed[arrow.MonthDayNanoInterval](buf)
 	for i := lo; i < hi; i++ {
-		v := in[i]
-		if v.micros > math.MaxInt64/nanosPerMicro || v.micros < math.MinInt64/nanosPerMicro {
+		out[i] = in[i]
+		micros := in[i].Nanoseconds
+		if micros > math.MaxInt64/nanosPerMicro || micros < math.MinInt64/nanosPerMicro {
 			if c.isValid(i) {
 				return nil, pgerr.New(codeDateTimeOverflow, "interval out of range in column %q", c.field.Name)
 			}
-			v = interval{}
+			micros = 0
 		}
-		v.micros *= nanosPerMicro
-		out[i] = v
+		out[i].Nanoseconds = micros * nanosPerMicro
 	}
 	return c.array(lo, hi, buf), nil
 }

@@ -70,12 +70,6 @@ type hugeint struct {
 	upper int64
 }
 
-// interval is duckdb_interval.
-type interval struct {
-	months, days int32
-	micros       int64
-}
-
 // typed views bytes, aligned for T, as values.
 func typed[T any](b []byte) []T {
 	if len(b) == 0 {

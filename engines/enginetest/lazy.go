@@ -158,7 +158,7 @@ func closeWhileReading(ctx context.Context, e engines.Engine, h Harness) error {
 		case <-ended:
 			return nil
 		case <-ctx.Done():
-			return errors.New("Next goes on after Close")
+			return errors.New("a stream yields rows after Close")
 		}
 	})
 }
