@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -149,7 +150,8 @@ func (p printer) diagnostic(e pgproto3.ErrorResponse) diagnostic {
 	if p.codeOnly {
 		return d
 	}
-	d.Message, d.Detail, d.Hint, d.Position, d.Where = e.Message, e.Detail, e.Hint, e.Position, e.Where
+	d.Message, d.Detail, d.Hint, d.Position = e.Message, e.Detail, e.Hint, e.Position
+	d.Where = serverContext.ReplaceAllString(e.Where, "")
 	d.Schema, d.Table, d.Column = e.SchemaName, e.TableName, e.ColumnName
 	d.DataType, d.Constraint = e.DataTypeName, e.ConstraintName
 	return d
@@ -158,6 +160,9 @@ func (p printer) diagnostic(e pgproto3.ErrorResponse) diagnostic {
 type hexValue struct {
 	Hex string `json:"hex"`
 }
+
+// serverContext is the line by which an error says which foreign server it comes from. Plain tables have none.
+var serverContext = regexp.MustCompile(`(?m)\n?^foreign server "[^"]*"$`)
 
 // printable returns values as text where they are text, in hex where not, and null for NULL.
 func printable(values [][]byte) []any {
