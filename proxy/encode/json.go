@@ -188,47 +188,11 @@ func appendJSONString(dst []byte, s string) ([]byte, error) {
 	return append(dst, '"'), nil
 }
 
-// Limits of a numeric without typmod.
-const (
-	maxWhole    = 131072
-	maxFraction = 16383
-)
-
 // appendJSONNumber writes a number as a numeric: exponents worked out, trailing zeros kept, no negative zero.
 func appendJSONNumber(dst []byte, s string) ([]byte, error) {
-	negative := strings.HasPrefix(s, "-")
-	s = strings.TrimPrefix(s, "-")
-	exp := 0
-	if at := strings.IndexAny(s, "eE"); at >= 0 {
-		var ok bool
-		if exp, ok = smallInt(s[at+1:]); !ok {
-			return dst, pgerr.New(pgerr.NumericOutOfRange, "value overflows numeric format")
-		}
-		s = s[:at]
+	n, err := parseNumber(s)
+	if err != nil {
+		return dst, err
 	}
-	whole, fraction, _ := strings.Cut(s, ".")
-	digits := []byte(whole + fraction)
-	scale := len(fraction) - exp
-	if scale < 0 {
-		digits, scale = shift(trimLeading(digits), -scale), 0
-	}
-	if significant(digits)-scale > maxWhole || scale > maxFraction {
-		return dst, pgerr.New(pgerr.NumericOutOfRange, "value overflows numeric format")
-	}
-	return appendNumericText(dst, digits, scale, negative), nil
-}
-
-// smallInt reads an exponent; false where it is beyond what any numeric has.
-func smallInt(s string) (int, bool) {
-	negative := strings.HasPrefix(s, "-")
-	n := 0
-	for _, d := range strings.TrimLeft(s, "+-") {
-		if n = n*10 + int(d-'0'); n > 2*maxWhole {
-			return 0, false
-		}
-	}
-	if negative {
-		return -n, true
-	}
-	return n, true
+	return appendNumericText(dst, n.digits, n.scale, n.negative), nil
 }

@@ -50,6 +50,8 @@ func bindNumeric(c column) cell {
 	case *array.Decimal256:
 		values, scale := a.Values(), a.DataType().(*arrow.Decimal256Type).Scale
 		return numericCell(c, scale, func(i int) magnitude { return of256(values[i]) })
+	case *array.String, *array.LargeString, *array.StringView:
+		return numericText(c)
 	}
 	return nil
 }
@@ -134,7 +136,7 @@ func numericTypeOf(typmod int32) numericType {
 }
 
 func numericCell(c column, scale32 int32, value func(i int) magnitude) cell {
-	t, scale, bin := numericTypeOf(c.field.Typmod), int(scale32), c.binary
+	t, scale := numericTypeOf(c.field.Typmod), int(scale32)
 	var buf [128]byte
 	return func(dst []byte, i int) ([]byte, error) {
 		m := value(i)
@@ -142,17 +144,22 @@ func numericCell(c column, scale32 int32, value func(i int) magnitude) cell {
 		if scale < 0 {
 			digits, scale = shift(digits, -scale), 0
 		}
-		if t.limited {
-			digits, scale = rescale(digits, scale, t.scale)
-			if significant(digits)-scale > t.precision-t.scale {
-				return dst, numericOverflow(t)
-			}
-		}
-		if bin {
-			return appendNumericBinary(dst, digits, scale, m.negative), nil
-		}
-		return appendNumericText(dst, digits, scale, m.negative), nil
+		return appendNumeric(dst, digits, scale, m.negative, t, c.binary)
 	}
+}
+
+// appendNumeric writes a number as the type allows it. It may change digits.
+func appendNumeric(dst, digits []byte, scale int, negative bool, t numericType, bin bool) ([]byte, error) {
+	if t.limited {
+		digits, scale = rescale(digits, scale, t.scale)
+		if significant(digits)-scale > t.precision-t.scale {
+			return dst, numericOverflow(t)
+		}
+	}
+	if bin {
+		return appendNumericBinary(dst, digits, scale, negative), nil
+	}
+	return appendNumericText(dst, digits, scale, negative), nil
 }
 
 func numericOverflow(t numericType) error {

@@ -30,6 +30,9 @@ func Convertible(target, source engines.Field) bool {
 		return false
 	}
 	to, from := scalarOf(target.OID), scalarOf(source.OID)
+	if to == oidNumeric && families[from] == families[oidText] {
+		return true // an engine without wide decimals sends their text
+	}
 	if families[to] == 0 || families[to] != families[from] {
 		return false
 	}
