@@ -91,7 +91,7 @@ func TestServerChanges(t *testing.T) {
 	want(t, conn, "ALTER FOREIGN TABLE t RENAME TO t2; SELECT a FROM t2", "ALTER FOREIGN TABLE\n3")
 	want(t, second, "SELECT a FROM t", "42P01")
 	want(t, second, "SELECT a FROM t2", "3")
-	want(t, conn, "ALTER FOREIGN TABLE t2 RENAME a TO b", "ALTER TABLE")
+	want(t, conn, "ALTER FOREIGN TABLE t2 RENAME a TO b", "ALTER FOREIGN TABLE")
 	want(t, conn, "SELECT b FROM t2", "42703")
 	want(t, conn, "ALTER FOREIGN TABLE t2 ALTER b OPTIONS (ADD column_name 'a'); SELECT b FROM t2", "ALTER FOREIGN TABLE\n3")
 	want(t, conn, "BEGIN; CREATE FOREIGN TABLE fresh (a int) SERVER lake OPTIONS (table_name 't'); SELECT a FROM fresh; ROLLBACK", "BEGIN\nCREATE FOREIGN TABLE\n3\nROLLBACK")

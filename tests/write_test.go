@@ -2,6 +2,8 @@ package tests
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,8 +79,8 @@ func fault(err error) string {
 		return err.Error()
 	}
 	schema := strings.NewReplacer("fx", "SCHEMA", "plain", "SCHEMA")
-	return fmt.Sprintf("%s %s (%s) table %s.%s column %s constraint %s position %d", pe.Code, schema.Replace(pe.Message), pe.Detail,
-		schema.Replace(pe.SchemaName), pe.TableName, pe.ColumnName, pe.ConstraintName, pe.Position)
+	return fmt.Sprintf("%s %s (%s; %s; %s) table %s.%s column %s constraint %s position %d", pe.Code, schema.Replace(pe.Message), pe.Detail,
+		pe.Hint, pe.Where, schema.Replace(pe.SchemaName), pe.TableName, pe.ColumnName, pe.ConstraintName, pe.Position)
 }
 
 // contents are all rows of the pair's tables.
@@ -172,5 +174,145 @@ func TestWrites(t *testing.T) {
 			continue
 		}
 		p.run(t, sql)
+	}
+}
+
+// TestWriteBlocks runs DML inside transaction blocks, explicit and implicit ones, step by step.
+func TestWriteBlocks(t *testing.T) {
+	_, p := newPair(t)
+	for _, block := range [][]string{
+		{"BEGIN", "INSERT INTO item (id) VALUES (1), (2)", "SELECT id FROM item ORDER BY id", "COMMIT"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (3)", "UPDATE item SET name = 'own' WHERE id = 3", "DELETE FROM item WHERE id = 1",
+			"SELECT count(*) FROM item", "SELECT i.id, h.label FROM item i JOIN home h USING (id)", "ROLLBACK"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (3) RETURNING id", "INSERT INTO other SELECT id, name FROM item", "UPDATE other SET label = 'o' RETURNING *",
+			"SELECT item.id, label FROM item JOIN other USING (id) ORDER BY 1", "COMMIT"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (4)", "SELECT 1 / (id - 4) FROM item", "SELECT 1", "COMMIT"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (4)", "INSERT INTO item (id, price) VALUES (5, -1)", "ROLLBACK"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (4)", "SELECT nope", "COMMIT", "SELECT 1"},
+		{"BEGIN; INSERT INTO item (id) VALUES (5); COMMIT"},
+		{"BEGIN; INSERT INTO item (id) VALUES (6); ROLLBACK"},
+		{"BEGIN; INSERT INTO item (id) VALUES (6); ROLLBACK; INSERT INTO item (id) VALUES (7)"},
+		{"BEGIN; ROLLBACK; INSERT INTO item (id) VALUES (8)"},
+		{"BEGIN; COMMIT; INSERT INTO item (id) VALUES (9); SELECT id FROM item WHERE id > 7 ORDER BY id"},
+		{"BEGIN; INSERT INTO item (id) VALUES (10)", "SELECT count(*) FROM item", "END"},
+		{"INSERT INTO item (id) VALUES (11); INSERT INTO item (id) VALUES (12)"},
+		{"INSERT INTO item (id) VALUES (13); SELECT 1 / 0"},
+		{"INSERT INTO item (id) VALUES (13); INSERT INTO item (id) VALUES (NULL)"},
+		{"INSERT INTO item (id) VALUES (13); nonsense"},
+		{"TRUNCATE other; INSERT INTO other VALUES (1, 'again') RETURNING *; SELECT * FROM other"},
+		{"START TRANSACTION READ ONLY", "INSERT INTO item (id) VALUES (14)", "ROLLBACK"},
+		{"START TRANSACTION READ ONLY", "UPDATE item SET id = 14", "ROLLBACK"},
+		{"START TRANSACTION READ ONLY", "DELETE FROM item", "ROLLBACK"},
+		{"START TRANSACTION READ ONLY", "TRUNCATE item", "ROLLBACK"},
+		{"BEGIN", "TRUNCATE item", "SELECT count(*) FROM item", "ABORT"},
+		{"BEGIN", "DELETE FROM item WHERE id < 7 RETURNING id", "INSERT INTO item (id) SELECT id + 100 FROM item RETURNING id", "COMMIT AND CHAIN", "INSERT INTO item (id) VALUES (1)", "ROLLBACK"},
+		{"PREPARE ins (int, text) AS INSERT INTO item (id, name) VALUES ($1, $2) RETURNING id, name", "EXECUTE ins (20, 'twenty')", "BEGIN", "EXECUTE ins (21, NULL)", "COMMIT", "DEALLOCATE ins"},
+		{"SET datestyle = 'German, DMY'; SET timezone = 'America/New_York'; SET intervalstyle = 'iso_8601'; SET extra_float_digits = -5",
+			"INSERT INTO item (id, made) VALUES (30, '01.02.2024 13:00'), (31, '1850-01-01 00:00:00+00'), (32, 'infinity') RETURNING made", "RESET ALL", "SET search_path = SCHEMA, public"},
+	} {
+		for _, sql := range block {
+			want := answer(t, p.plain, strings.ReplaceAll(sql, "SCHEMA", "plain"))
+			if got := answer(t, p.foreign, strings.ReplaceAll(sql, "SCHEMA", "fx")); got != want {
+				t.Errorf("%s in %q\nforeign: %s\n  plain: %s", sql, block, got, want)
+			}
+			if want, got := p.plain.PgConn().TxStatus(), p.foreign.PgConn().TxStatus(); got != want {
+				t.Errorf("after %s in %q: foreign %c, plain %c", sql, block, got, want)
+			}
+		}
+		p.compare(t, fmt.Sprint(block))
+	}
+}
+
+// TestWriteRefusals checks what a foreign table does not take, that it says so before anything has changed, and that a
+// hint says what to do.
+func TestWriteRefusals(t *testing.T) {
+	w, p := newPair(t)
+	conn := p.foreign
+	duckExec(t, w.dir+"/second.duckdb", "CREATE TABLE far (id INTEGER)")
+	exec(t, w.through, "CREATE SERVER second FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '"+w.dir+"/second.duckdb', read_only 'false')",
+		"CREATE FOREIGN TABLE fx.far (id int) SERVER second",
+		"CREATE SERVER sealed FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '"+w.dir+"/sealed.duckdb')",
+		"CREATE FOREIGN TABLE fx.sealed (id int) SERVER sealed", "CREATE VIEW fx.view AS SELECT id, name FROM fx.item",
+		"CREATE FOREIGN TABLE fx.triggered (id int) SERVER lake OPTIONS (table_name 'other')",
+		"CREATE FUNCTION fx.noop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+		"CREATE TRIGGER noop BEFORE INSERT ON fx.triggered FOR EACH ROW EXECUTE FUNCTION fx.noop()",
+		"CREATE TABLE parted (id int) PARTITION BY LIST (id)", "CREATE FOREIGN TABLE fx.part PARTITION OF parted FOR VALUES IN (1) SERVER lake OPTIONS (table_name 'other')")
+	duckExec(t, w.dir+"/sealed.duckdb", "CREATE TABLE sealed (id INTEGER)")
+	for _, block := range [][]string{
+		{"INSERT INTO sealed VALUES (1)"},
+		{"UPDATE sealed SET id = 1"},
+		{"TRUNCATE sealed"},
+		{"INSERT INTO view VALUES (1, 'x')"},
+		{"INSERT INTO triggered VALUES (1)"},
+		{"INSERT INTO part VALUES (2)"},
+		{"MERGE INTO item USING home ON home.id = item.id WHEN MATCHED THEN DELETE"},
+		{"WITH w AS (INSERT INTO item (id) VALUES (1) RETURNING id) SELECT * FROM w"},
+		{"WITH w AS (DELETE FROM home RETURNING id) INSERT INTO item (id) SELECT id FROM w"},
+		{"WITH w AS (DELETE FROM item RETURNING id) INSERT INTO home SELECT id, 'x' FROM w"},
+		{"TRUNCATE item, home"},
+		{"TRUNCATE item, other"},
+		{"BEGIN", "SAVEPOINT s", "INSERT INTO item (id) VALUES (1)"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (1)", "SAVEPOINT s"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (1)", "INSERT INTO far VALUES (1)"},
+		{"BEGIN", "INSERT INTO home VALUES (100, 'x')", "INSERT INTO item (id) VALUES (1)"},
+		{"BEGIN", "SELECT * FROM item JOIN home USING (id)", "UPDATE home SET label = 'x'", "INSERT INTO item (id) VALUES (1)"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (1)", "INSERT INTO home VALUES (100, 'x')", "COMMIT"},
+		{"INSERT INTO item (id) VALUES (1); INSERT INTO home VALUES (100, 'x')"},
+		{"BEGIN", "CREATE TABLE more (a int)", "INSERT INTO item (id) VALUES (1)"},
+		{"BEGIN", "INSERT INTO item (id) VALUES (1)", "PREPARE TRANSACTION 'x'"},
+		{"BEGIN", "DECLARE c CURSOR FOR SELECT * FROM item", "DELETE FROM item WHERE CURRENT OF c"},
+		{"SET sluice.route = 'remote'", "BEGIN", "INSERT INTO item (id) VALUES (1)", "SELECT * FROM item"},
+	} {
+		for i, sql := range block {
+			_, err := conn.PgConn().Exec(timed(t), sql).ReadAll()
+			if i < len(block)-1 && err != nil {
+				t.Errorf("%s in %q: %v", sql, block, err)
+			} else if pe := pgError(err); i == len(block)-1 && (pe == nil || pe.Code != "0A000" || pe.Hint+pe.Detail == "") {
+				t.Errorf("%s in %q: %v", sql, block, err)
+			}
+		}
+		exec1(t, conn, "ROLLBACK; RESET sluice.route; SET search_path = fx, public")
+		p.compare(t, fmt.Sprint(block))
+		want(t, conn, "SELECT count(*), max(id), min(label) FROM home", "5|5|home 1")
+	}
+}
+
+// TestWriteCopy loads rows by COPY in all forms, with the errors that plain tables give.
+func TestWriteCopy(t *testing.T) {
+	w, p := newPair(t)
+	file := filepath.Join(os.TempDir(), filepath.Base(w.dir)+"-sluice-copy.csv")
+	if err := os.WriteFile(file, []byte("1000,from a file\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(file) })
+	for _, c := range []struct{ sql, data string }{
+		{"COPY item (id, name, price) FROM STDIN", "1\tone\t1.5\n2\t\\N\t\\N\n\\.\n"},
+		{"COPY item (id, name) FROM STDIN WITH (FORMAT csv, HEADER, NULL 'nil', DELIMITER ';')", "id;name\n3;nil\n4;\"a;b\"\n"},
+		{"COPY item (id, tags, data, made, ok) FROM STDIN CSV", "5,\"{a,b}\",\"{\"\"x\"\": 1}\",2024-01-01 00:00+00,f\n"},
+		{"COPY other FROM STDIN WHERE id > 2", "1\ta\n2\tb\n3\tc\n"},
+		{"COPY other FROM STDIN", ""},
+		{"COPY item (id, name) FROM STDIN", "6\tok\n\\N\tno id\n"},
+		{"COPY item (id, price) FROM STDIN", "6\t1\n7\t-1\n"},
+		{"COPY item (id, price) FROM STDIN", "6\t1\n7\tx\n8\t2\n"},
+		{"COPY item (id) FROM STDIN", "6\t7\n"},
+		{"COPY item (id, doubled) FROM STDIN", "6\t7\n"},
+		{"COPY item (id, nope) FROM STDIN", "6\t7\n"},
+		{"COPY item FROM STDIN WITH (FORMAT nope)", ""},
+		{"COPY other (label) FROM STDIN", "by label\n"},
+		{"COPY other FROM '" + file + "' CSV", ""},
+		{"COPY other FROM '" + file + ".missing' CSV", ""},
+		{"COPY other FROM PROGRAM 'echo 2000,x' CSV", ""},
+		{"BEGIN; COPY other FROM STDIN; COMMIT", "7\tin a block\n"},
+		{"BEGIN; COPY other FROM STDIN; ROLLBACK", "8\trolled back\n"},
+	} {
+		var got [2]string
+		for i, conn := range []*pgx.Conn{p.plain, p.foreign} {
+			tag, err := conn.PgConn().CopyFrom(timed(t), strings.NewReader(c.data), c.sql)
+			got[i] = tag.String() + " " + fault(err) + string(conn.PgConn().TxStatus())
+		}
+		if got[0] != got[1] {
+			t.Errorf("%s\nforeign: %s\n  plain: %s", c.sql, got[1], got[0])
+		}
+		p.compare(t, c.sql)
 	}
 }
