@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,6 +21,7 @@ type target struct {
 	temps      []string // tables that stand for it
 	definition string   // of columns and constraints, for CREATE TABLE
 	readable   bool     // the current role may see all of its columns
+	shift      int32    // of a COPY: how much longer it is than the client's text, from the table's name on
 }
 
 // targetSQL yields for a foreign table: whether it has triggers or rules, whether it is a partition, whether it has
@@ -71,7 +73,11 @@ func (s *Session) readTarget(ctx context.Context, x *execution) (*target, error)
 	case is(2) && w.UserValue:
 		return refuse("OVERRIDING USER VALUE is not supported", "Leave the identity column out of the INSERT.")
 	}
-	return &target{relation: w.Relation, temps: tables(x.plan), definition: *rows[0][4], readable: is(3)}, nil
+	t := &target{relation: w.Relation, temps: tables(x.plan), definition: *rows[0][4], readable: is(3)}
+	if w.Kind == plan.CopyFrom {
+		t.shift = int32(utf8.RuneCountInString(w.RunSQL) - utf8.RuneCountInString(x.statement.Text))
+	}
+	return t, nil
 }
 
 func tables(p *plan.Plan) []string {
@@ -97,7 +103,11 @@ func (t *target) named(err error) error {
 		return err
 	}
 	e := *pe
-	e.Position = 0 // in a text that the client has not written
+	if e.Position > 0 && t.shift != 0 {
+		e.Position -= t.shift
+	} else {
+		e.Position = 0 // in a text that the client has not written
+	}
 	for _, name := range t.temps {
 		e.Message = strings.ReplaceAll(e.Message, `"`+name+`"`, `"`+t.relation.Name+`"`)
 		e.Where = strings.Replace(e.Where, "COPY "+name+",", "COPY "+t.relation.Name+",", 1)

@@ -114,7 +114,7 @@ func (s *Session) copyFromClient(sql string) error {
 		return err
 	}
 	var r request
-	r.close('S', onceName).parse(onceName, sql, nil).bind(ownPortal, onceName, nil).execute(ownPortal).close('P', ownPortal)
+	r.close('S', onceName).parse(onceName, sql, nil).bind(ownPortal, onceName, nil).execute(ownPortal)
 	if err := s.home.send(append(r.data, flushMessage...), r.replies...); err != nil {
 		return homeGone(err)
 	}
@@ -133,8 +133,12 @@ func (s *Session) copyFromClient(sql string) error {
 			if err := s.relayCopyIn(); err != nil {
 				return err
 			}
+			if err := s.home.send(flushMessage); err != nil {
+				return homeGone(err)
+			}
 		case 'C':
-			return s.awaitCopy('3')
+			var c request // not before: home reads nothing but COPY data until the end
+			return s.ask(s.ctx, c.close('P', ownPortal), nil)
 		}
 	}
 }

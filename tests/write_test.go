@@ -298,6 +298,8 @@ func TestWriteCopy(t *testing.T) {
 		{"COPY item (id, doubled) FROM STDIN", "6\t7\n"},
 		{"COPY item (id, nope) FROM STDIN", "6\t7\n"},
 		{"COPY item FROM STDIN WITH (FORMAT nope)", ""},
+		{"copy /* a comment */ \"other\" -- and another\n (id) from stdin", "77\n"},
+		{"COPY item FROM STDIN WITH (FORMAT csv, DELIMITER 'xx')", ""},
 		{"COPY other (label) FROM STDIN", "by label\n"},
 		{"COPY other FROM '" + file + "' CSV", ""},
 		{"COPY other FROM '" + file + ".missing' CSV", ""},

@@ -129,10 +129,28 @@ func (b *builder) copyFrom(w *Write, n *pg_query.CopyStmt) error {
 	w.Kind = CopyFrom
 	b.require("INSERT")
 	b.fill(w)
-	n.Relation.Catalogname, n.Relation.Schemaname, n.Relation.Relname = "", "pg_temp", w.Table
-	var err error
-	w.RunSQL, err = parser.Deparse(b.statement.Node)
+	begin, end, err := nameIn(b.statement.Text, int(n.Relation.Location))
+	w.RunSQL = b.statement.Text[:begin] + "pg_temp." + w.Table + b.statement.Text[end:]
 	return err
+}
+
+// nameIn returns where the qualified name that begins at an offset of a text ends.
+func nameIn(text string, begin int) (_, end int, err error) {
+	scan, err := pg_query.Scan(text)
+	if err != nil {
+		return 0, 0, pgerr.New(pgerr.InternalError, "a statement cannot be scanned: %v", err)
+	}
+	dotted := true
+	for _, token := range scan.Tokens {
+		switch dot := token.Token == pg_query.Token_ASCII_46; {
+		case int(token.Start) < begin || token.Token == pg_query.Token_SQL_COMMENT || token.Token == pg_query.Token_C_COMMENT:
+		case dot == dotted:
+			return begin, end, nil
+		default:
+			dotted, end = dot, int(token.End)
+		}
+	}
+	return begin, end, nil
 }
 
 func (b *builder) truncate(w *Write, n *pg_query.TruncateStmt) {
