@@ -51,6 +51,45 @@ func Concerns(text string, names func(word string) bool) bool {
 	return false
 }
 
+// Conforming turns a text that was written under standard_conforming_strings = off, where a backslash escapes in plain
+// literals, into one that means the same where it is on.
+func Conforming(text string) string {
+	var out strings.Builder
+	start := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == '\'':
+			end := escapeEnd(text, i)
+			if strings.Contains(text[i:end], `\`) {
+				out.WriteString(text[start:i] + " E")
+				start = i
+			}
+			i = end
+		case isIdentStart(c):
+			first := i
+			for i < len(text) && isIdentPart(text[i]) {
+				i++
+			}
+			if i == first+1 && i < len(text) && text[i] == '\'' && strings.IndexByte("eExXbB", c) >= 0 {
+				i = escapeEnd(text, i)
+			}
+		case c == '"':
+			i, _ = quoted(text, i)
+		case c == '-' && i+1 < len(text) && text[i+1] == '-':
+			i = lineEnd(text, i)
+		case c == '/' && i+1 < len(text) && text[i+1] == '*':
+			i = commentEnd(text, i)
+		case c == '$':
+			i = dollarEnd(text, i)
+		default:
+			i++
+		}
+	}
+	out.WriteString(text[start:])
+	return out.String()
+}
+
 // word looks up the identifier text[i:end], or steps over the literal that it is the prefix of.
 func word(text string, i, end int, names func(string) bool) (next int, yes bool) {
 	if end == i+1 && end < len(text) {

@@ -67,7 +67,7 @@ func syntaxError(err error) error {
 	return e
 }
 
-// Inner returns the statement that an EXPLAIN, PREPARE or DECLARE CURSOR is about, nil for any other.
+// Inner returns the statement that an EXPLAIN, PREPARE, DECLARE CURSOR or COPY is about, nil for any other.
 func (s *Statement) Inner() (*Statement, error) {
 	var node *pg_query.Node
 	switch n := s.Node.Stmt; {
@@ -77,6 +77,8 @@ func (s *Statement) Inner() (*Statement, error) {
 		node = n.GetPrepareStmt().Query
 	case n.GetDeclareCursorStmt() != nil:
 		node = n.GetDeclareCursorStmt().Query
+	case n.GetCopyStmt() != nil:
+		node = n.GetCopyStmt().Query
 	}
 	if node == nil {
 		return nil, nil
@@ -120,7 +122,9 @@ func DeparseList(list []*pg_query.Node) (string, error) {
 	for i, n := range list {
 		targets[i] = pg_query.MakeResTargetNodeWithVal(n, -1)
 	}
-	sel := &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: &pg_query.SelectStmt{TargetList: targets}}}
+	sel := &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: &pg_query.SelectStmt{
+		TargetList: targets, LimitOption: pg_query.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg_query.SetOperation_SETOP_NONE,
+	}}}
 	text, err := Deparse(&pg_query.RawStmt{Stmt: sel})
 	return strings.TrimPrefix(text, "SELECT "), err
 }

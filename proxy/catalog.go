@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"strings"
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
@@ -21,9 +20,6 @@ var triggers = map[string]bool{
 func (s *Session) mentions(text string) bool {
 	if !s.snapshot.Installed {
 		return parser.Concerns(text, isExtension)
-	}
-	if strings.Contains(text, `\`) && s.setting("standard_conforming_strings") == "off" {
-		return false // read by rules that our parser does not have; home refuses foreign tables in it
 	}
 	if s.writing != nil {
 		return true

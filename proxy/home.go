@@ -188,13 +188,12 @@ func (s *Session) Exec(ctx context.Context, sql string) (string, error) {
 // once runs one statement at home with the parameters of bind (nil: none) and returns its rows, in text, and its tag.
 // It is for bounded results only.
 func (s *Session) once(ctx context.Context, sql string, types []uint32, bind *pgproto3.Bind) (rows [][]*string, tag string, err error) {
-	var m pgproto3.Bind
-	if bind != nil {
-		m.Parameters, m.ParameterFormatCodes = bind.Parameters, bind.ParameterFormatCodes
+	m := pgproto3.Bind{DestinationPortal: ownPortal, PreparedStatement: onceName}
+	if bind != nil { // under the client's own name for the portal, which errors in parameters mention
+		m.DestinationPortal, m.Parameters, m.ParameterFormatCodes = bind.DestinationPortal, bind.Parameters, bind.ParameterFormatCodes
 	}
-	m.DestinationPortal, m.PreparedStatement = ownPortal, onceName
 	var r request
-	r.close('S', onceName).parse(onceName, sql, types).add('B', &m).execute(ownPortal).close('P', ownPortal)
+	r.close('S', onceName).parse(onceName, sql, types).add('B', &m).execute(m.DestinationPortal).close('P', m.DestinationPortal)
 	err = s.ask(ctx, &r, func(typ byte, body []byte) error {
 		switch typ {
 		case 'C':

@@ -2,10 +2,8 @@ package proxy
 
 import (
 	"context"
-	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -13,7 +11,6 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser/plan"
-	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
@@ -113,77 +110,23 @@ func (s *Session) openStream(ctx context.Context, x *execution, server *catalog.
 	return engine.Open(ctx, q)
 }
 
-var copyHeader = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
-
-// copySettings are those that home reads values in, whatever the session's own are.
-var copySettings = encode.Settings{TimeZone: time.UTC, DateStyle: "ISO, YMD", IntervalStyle: "postgres", ExtraFloatDigits: 1}
-
-// copyStream feeds a stream into a table at home by COPY, one batch at a time. Types that have no binary form here
-// travel as text.
+// copyStream feeds a stream into a table at home by COPY. Types that have no binary form here travel as text.
 func (s *Session) copyStream(ctx context.Context, table string, fields []engines.Field, stream engines.Stream) error {
-	format := int16(1)
-	enc, err := encode.New(fields, repeat(1, len(fields)), stream.Fields(), copySettings)
+	c := &copying{stream: stream, format: encode.Binary}
+	sql := "COPY " + table + " FROM STDIN (FORMAT binary)"
+	var err error
+	c.encoder, err = encode.New(fields, []int16{encode.Binary}, stream.Fields(), encode.Home)
 	if err != nil || s.setting("client_encoding") != "UTF8" { // text in binary form would be read in the client's encoding
-		format = 0
-		if enc, err = encode.New(fields, repeat(0, len(fields)), stream.Fields(), copySettings); err != nil {
+		c.format = encode.Text
+		sql = "COPY " + table + " FROM STDIN (ENCODING 'UTF8')"
+		if c.encoder, err = encode.New(fields, nil, stream.Fields(), encode.Home); err != nil {
 			return err
 		}
 	}
-	sql := "COPY " + table + " FROM STDIN"
-	if format == 1 {
-		sql += " (FORMAT binary)"
-	} else {
-		sql += " (ENCODING 'UTF8')"
-	}
 	return s.copyIn(ctx, sql, func(write func([]byte) error) error {
-		var buf []byte
-		if format == 1 {
-			buf = appendCopyData(buf, copyHeader)
-		}
-		for {
-			batch, err := stream.Next(ctx)
-			if err == io.EOF && ctx.Err() == nil {
-				break
-			}
-			if err != nil {
-				return err
-			}
-			if buf, err = appendCopyBatch(buf, enc, batch, format); err != nil {
-				return err
-			}
-			if err := write(buf); err != nil {
-				return err
-			}
-			buf = buf[:0]
-		}
-		if format == 1 {
-			buf = appendCopyData(buf, []byte{0xff, 0xff})
-		}
-		return write(buf)
+		_, err := c.run(ctx, write)
+		return err
 	})
-}
-
-func appendCopyBatch(buf []byte, enc *encode.Encoder, batch engines.Batch, format int16) ([]byte, error) {
-	c, ok := batch.(engines.Columns)
-	if !ok {
-		return nil, pgerr.New(pgerr.InternalError, "cannot copy a batch of form %T", batch)
-	}
-	if format == 1 {
-		return enc.AppendCopy(buf, c.Record, 0, c.NumRows())
-	}
-	return enc.AppendCopyText(buf, c.Record, 0, c.NumRows())
-}
-
-func appendCopyData(dst, data []byte) []byte {
-	return appendMessage(dst, &pgproto3.CopyData{Data: data})
-}
-
-func repeat(format int16, n int) []int16 {
-	out := make([]int16, n)
-	for i := range out {
-		out[i] = format
-	}
-	return out
 }
 
 // copyIn runs a COPY … FROM STDIN at home, within the open transaction. feed writes whole CopyData messages. A failure

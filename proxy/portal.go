@@ -20,6 +20,7 @@ type portal struct {
 
 	open   func(ctx context.Context) (*cursor, error) // the first Execute; a nil cursor returns no rows
 	tag    func(rows int64) string
+	again  func(rows int64) string // the tag of an Execute after the last
 	cursor *cursor
 	ran    bool
 }
@@ -81,6 +82,7 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 	}
 	if p.cursor == nil {
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(0))})
+		p.tag = p.again
 		return s.flush()
 	}
 	rows, more, err := s.deliver(run.ctx, p.cursor, limit)
@@ -91,6 +93,7 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 		s.say(&pgproto3.PortalSuspended{})
 	} else {
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(rows))})
+		p.tag = p.again
 	}
 	return s.flush()
 }

@@ -64,9 +64,9 @@ type Session struct {
 
 	portals map[string]*portal
 	control map[string]*prepared // statements of transaction control, by name
-	temps   []string // temporary tables whose statement is over
-	unread  []string // portals of our own at home that are read no more
-	writing *write   // the open write transaction of a foreign server
+	temps   []string             // temporary tables whose statement is over
+	unread  []string             // portals of our own at home that are read no more
+	writing *write               // the open write transaction of a foreign server
 }
 
 func newSession(server *Server, login *startup.Result) *Session {

@@ -35,7 +35,7 @@ func (s *Session) onQuery(size int) error {
 	if edited, ok := s.shadow(text); ok {
 		text = edited
 	}
-	statements, err := parser.Parse(text)
+	statements, err := s.parse(text)
 	if err != nil || !s.handlesAny(statements) {
 		return s.query1(size, original, text)
 	}
@@ -173,7 +173,12 @@ func (s *Session) runSimple(x *execution) error {
 	if err := s.ask(s.ctx, r.add('B', &bind), nil); err != nil {
 		return err
 	}
-	if err := s.runPortal(x.described); err != nil {
+	run := s.runPortal
+	switch x.statement.Kind {
+	case parser.Insert, parser.Update, parser.Delete, parser.Merge:
+		run = s.runReturning
+	}
+	if err := run(x.described); err != nil {
 		return err
 	}
 	if x.statement.Kind != parser.DeclareCursor {
@@ -215,6 +220,39 @@ func (s *Session) runPortal(d *description) error {
 		err = s.home.wait()
 	}
 	return homeErr(err)
+}
+
+// runReturning is runPortal for what runs to its end before its first row is sent: an error comes without columns.
+func (s *Session) runReturning(d *description) error {
+	if !d.rows {
+		return s.runPortal(d)
+	}
+	var r request
+	r.add('E', &pgproto3.Execute{Portal: ownPortal, MaxRows: 1})
+	var first []byte
+	var tag []byte
+	err := s.ask(s.ctx, &r, func(typ byte, body []byte) error {
+		switch typ {
+		case 'D':
+			first = appendFrame(nil, 'D', body)
+		case 'C':
+			tag = appendFrame(nil, 'C', body)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.say(&pgproto3.RowDescription{Fields: d.fields})
+	s.out = append(append(s.out, first...), tag...)
+	if err := s.flush(); err != nil {
+		return err
+	}
+	if tag != nil {
+		var c request
+		return s.ask(s.ctx, c.close('P', ownPortal), nil)
+	}
+	return s.runPortal(&description{})
 }
 
 // relayCopyIn passes the client's COPY data to home, up to its end.

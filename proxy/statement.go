@@ -48,6 +48,10 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 	if p.tag == nil {
 		p.tag = selectTag
 	}
+	p.again = selectTag
+	if x.plan != nil && x.plan.Write != nil {
+		p.again = writeTag(x.plan.Write.Kind, 0)
+	}
 	p.open = func(ctx context.Context) (*cursor, error) {
 		switch {
 		case x.own != nil:
@@ -56,6 +60,10 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 				p.tag = x.tag
 			}
 			return c, err
+		case x.plan.Copy != nil:
+			err := s.copyOut(ctx, x)
+			p.tag = x.tag
+			return nil, err
 		case x.plan.Write != nil:
 			c, err := s.runWrite(ctx, x, p)
 			p.tag = x.tag
@@ -67,10 +75,24 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 	return p
 }
 
+// parse parses a query text by the rule for backslashes that is in force.
+func (s *Session) parse(text string) ([]*parser.Statement, error) {
+	if s.setting("standard_conforming_strings") != "off" || !strings.Contains(text, `\`) {
+		return parser.Parse(text)
+	}
+	list, err := parser.Parse(parser.Conforming(text))
+	if err == nil && len(list) == 1 { // home reads, and warns of, the text as it came
+		st := *list[0]
+		st.Text = text
+		list = []*parser.Statement{&st}
+	}
+	return list, err
+}
+
 // ours parses a text that mentions something of ours and returns its statement, nil where it is none that we handle:
 // several statements, one that home has to complain of, or a kind that passes through.
 func (s *Session) ours(text string) *parser.Statement {
-	statements, err := parser.Parse(text)
+	statements, err := s.parse(text)
 	if err != nil || len(statements) != 1 || !s.handles(statements[0]) {
 		return nil
 	}
@@ -115,9 +137,15 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if err != nil || references == nil {
 		return false, err
 	}
+	fields := engineFields(x.described.fields)
+	if x.statement.Kind == parser.CopyTo {
+		if fields, err = s.copyFields(ctx, x.statement); err != nil {
+			return false, err
+		}
+	}
 	req := plan.Request{
 		Statement: x.statement, Snapshot: s.snapshot, References: references,
-		Params: x.described.params, Fields: engineFields(x.described.fields),
+		Params: x.described.params, Fields: fields,
 		Settings: plan.Settings{
 			TimeZone: x.facts.TimeZone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
 			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),

@@ -118,6 +118,10 @@ func errorOf(message string) *pgconn.PgError {
 func withHint(code, message string) *pgconn.PgError {
 	e := pgerr.New(code, "%s", message)
 	switch code {
+	case pgerr.NumericOutOfRange:
+		if m := integerOverflow.FindStringSubmatch(message); m != nil {
+			e.Message = map[string]string{"16": "smallint", "32": "integer", "64": "bigint"}[m[1]] + " out of range"
+		}
 	case pgerr.QueryCanceled:
 		e.Message = "canceling statement due to user request"
 	case pgerr.ObjectInUse:
@@ -127,6 +131,9 @@ func withHint(code, message string) *pgconn.PgError {
 	}
 	return e
 }
+
+// integerOverflow matches what Postgres says in fewer words.
+var integerOverflow = regexp.MustCompile(`^Overflow in \w+ of INT(16|32|64) `)
 
 // trailers begin the parts of a message that suggest something, show the engine's own SQL or quote the data.
 var trailers = []string{

@@ -35,9 +35,9 @@ const (
 
 var duckTypes = map[uint32]string{
 	boolOID: "BOOLEAN", byteaOID: "BLOB", int8OID: "BIGINT", int2OID: "SMALLINT", int4OID: "INTEGER", textOID: "VARCHAR",
-	jsonOID: "VARCHAR", float4OID: "FLOAT", float8OID: "DOUBLE", bpcharOID: "VARCHAR", varcharOID: "VARCHAR", dateOID: "DATE",
+	jsonOID: "JSON", float4OID: "FLOAT", float8OID: "DOUBLE", bpcharOID: "VARCHAR", varcharOID: "VARCHAR", dateOID: "DATE",
 	timeOID: "TIME", timestampOID: "TIMESTAMP", timestamptzOID: "TIMESTAMPTZ", intervalOID: "INTERVAL", timetzOID: "TIMETZ",
-	uuidOID: "UUID", jsonbOID: "VARCHAR",
+	uuidOID: "UUID", jsonbOID: "JSON",
 }
 
 // arrayTypes maps an array type to its element type.
@@ -125,8 +125,15 @@ func (d DuckDB) Relation(r *catalog.Relation) (string, error) {
 		return "", pgerr.Hint(pgerr.New(pgerr.FdwOptionNotFound, "foreign table %q needs option \"file\" or \"glob\"", r.Name),
 			"ALTER FOREIGN TABLE … OPTIONS (ADD file 'name.parquet').")
 	}
-	return d.files(r, path.Join(directory, pattern), pattern)
+	full := path.Join(directory, pattern)
+	if r.Options["file"] != "" {
+		full = path.Join(directory, globEscape.Replace(pattern))
+	}
+	return d.files(r, full, pattern)
 }
+
+// globEscape makes a file name a pattern that only it matches.
+var globEscape = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 func (d DuckDB) table(r *catalog.Relation) string {
 	schema, name := r.Options["schema_name"], r.Options["table_name"]

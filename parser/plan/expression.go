@@ -15,11 +15,14 @@ import (
 type shipper struct {
 	b      *builder
 	d      dialect.DuckDB
-	params []int  // statement parameters in the order of the placeholders
-	reason string // the first thing that cannot be shipped
+	params []int           // statement parameters in the order of the placeholders
+	reason string          // the first thing that cannot be shipped
+	taken  map[string]bool // relation aliases in use, in lower case: DuckDB's names do not differ by case
 }
 
-func (b *builder) newShipper() *shipper { return &shipper{b: b, d: b.dialect} }
+func (b *builder) newShipper() *shipper {
+	return &shipper{b: b, d: b.dialect, taken: map[string]bool{}}
+}
 
 // no notes why something is not shipped.
 func (s *shipper) no(format string, args ...any) (string, typ, bool) {

@@ -41,9 +41,9 @@ func (s *shipper) fromItem(n *pg_query.Node, e *scope) (string, bool) {
 func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 	if v.Schemaname == "" {
 		if r, ok := e.cte(v.Relname); ok && s.b.sourceOf(v) == nil {
-			r = r.renamed(aliasOf(v), v.GetAlias().GetColnames(), s.d.Identifier)
-			e.relations = append(e.relations, r)
-			return s.d.Identifier(v.Relname) + " AS " + s.d.Identifier(r.alias) + " (" + s.names(r.columns) + ")", true
+			alias := s.alias(aliasOf(v))
+			e.relations = append(e.relations, s.renamed(r.columns, r.names, aliasOf(v), alias, texts(v.GetAlias().GetColnames())))
+			return s.d.Identifier(r.remote) + " AS " + s.d.Identifier(alias), true
 		}
 	}
 	src := s.b.sourceOf(v)
@@ -56,18 +56,19 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 		s.no("foreign table %q: %v", src.table.Name, err)
 		return "", false
 	}
+	alias := s.alias(src.alias)
 	r := scopeRelation{alias: src.alias}
 	colnames := v.GetAlias().GetColnames()
 	for i := range src.table.Columns {
 		c := &src.table.Columns[i]
-		sc := scopeColumn{name: c.Name, sql: s.d.Column(c, src.alias), typ: columnTyp(c)}
+		sc := scopeColumn{name: c.Name, sql: s.d.Column(c, alias), typ: columnTyp(c)}
 		if i < len(colnames) {
 			sc.name = colnames[i].GetString_().GetSval()
 		}
 		r.columns = append(r.columns, sc)
 	}
 	e.relations = append(e.relations, r)
-	return from + " AS " + s.d.Identifier(src.alias), true
+	return from + " AS " + s.d.Identifier(alias), true
 }
 
 func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, bool) {
@@ -81,9 +82,9 @@ func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, boo
 	if !ok {
 		return "", false
 	}
-	r := scopeRelation{columns: columns}.renamed(sub.Alias.Aliasname, sub.Alias.Colnames, s.d.Identifier)
-	e.relations = append(e.relations, r)
-	return "(" + sql + ") AS " + s.d.Identifier(r.alias) + " (" + s.names(r.columns) + ")", true
+	alias, names := s.alias(sub.Alias.Aliasname), columnNames(columns)
+	e.relations = append(e.relations, s.renamed(columns, names, sub.Alias.Aliasname, alias, texts(sub.Alias.Colnames)))
+	return "(" + sql + ") AS " + s.d.Identifier(alias) + " (" + s.identifiers(names) + ")", true
 }
 
 var joinWords = map[pg_query.JoinType]string{

@@ -62,7 +62,10 @@ func (s *shipper) compare(l, r *pg_query.Node, op string, ordered bool, e *scope
 	if op == "!=" {
 		op = "<>"
 	}
-	if ls != "NULL" && rs != "NULL" && !comparableTypes(lt, rt, ordered) {
+	if ls == "NULL" || rs == "NULL" {
+		return s.no("comparing with NULL depends on transform_null_equals")
+	}
+	if !comparableTypes(lt, rt, ordered) {
 		return s.no("comparing these types by %s, or under this collation, is not proven equal on duckdb", op)
 	}
 	return "(" + ls + " " + op + " " + rs + ")", boolean, true
@@ -172,6 +175,9 @@ func (s *shipper) unary(x *pg_query.A_Expr, name string, e *scope) (string, typ,
 	}
 	if _, _, exact := t.digits(); !exact {
 		return s.no("negating this type is not proven equal on duckdb")
+	}
+	if t.isInt() { // a negation's overflow does not say of which type
+		return "(CAST(0 AS " + s.d.Type(t.oid, -1) + ") - " + sql + ")", t, true
 	}
 	return "(- " + sql + ")", t, true
 }

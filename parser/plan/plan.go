@@ -30,7 +30,7 @@ type Request struct {
 	Snapshot   *catalog.Snapshot
 	References []Reference
 	Params     []uint32        // parameter type OIDs as home described them
-	Fields     []engines.Field // result columns as home described them; nil for none
+	Fields     []engines.Field // result columns as home described them, for COPY (SELECT …) TO those of the SELECT; nil for none
 	Settings   Settings
 	Force      Route  // the value of sluice.route; empty for free choice
 	HoldParams bool   // parameters have values that engines may read otherwise: they stay at home
@@ -56,6 +56,7 @@ type Plan struct {
 	Server    *catalog.Server
 	RemoteSQL string
 	Params    []int
+	Copy      *CopyFormat // the statement is a COPY (SELECT …) TO STDOUT of the rows; nil for none
 
 	// HomeJoin: inputs to ship, then HomeSQL to run over them with the statement's own parameters.
 	Inputs  []Input
@@ -63,6 +64,12 @@ type Plan struct {
 
 	Privileges []Privilege // on governed relations, checked before anything runs
 	Write      *Write      // a foreign table that the statement writes to, nil for none
+}
+
+// CopyFormat says how a COPY TO STDOUT that is computed remote is written.
+type CopyFormat struct {
+	Binary bool            // else text, with its default options
+	Fields []engines.Field // of the rows
 }
 
 // Input is one governed, filtered, projected scan of a foreign table that is shipped to home.

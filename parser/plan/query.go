@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,19 +57,20 @@ func (s *shipper) with(w *pg_query.WithClause, e *scope) (string, bool) {
 		if !ok {
 			return "", false
 		}
-		r := scopeRelation{columns: columns}.renamed(c.Ctename, c.Aliascolnames, s.d.Identifier)
+		r := s.renamed(columns, columnNames(columns), c.Ctename, "", texts(c.Aliascolnames))
+		r.remote, r.names = s.alias(c.Ctename), columnNames(columns)
 		e.ctes = append(e.ctes, r)
-		parts = append(parts, s.d.Identifier(c.Ctename)+" ("+s.names(r.columns)+") AS ("+sql+")")
+		parts = append(parts, s.d.Identifier(r.remote)+" ("+s.identifiers(r.names)+") AS ("+sql+")")
 	}
 	return "WITH " + strings.Join(parts, ", ") + " ", true
 }
 
-func (s *shipper) names(columns []scopeColumn) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = s.d.Identifier(c.name)
+func texts(list []*pg_query.Node) []string {
+	out := make([]string, len(list))
+	for i, n := range list {
+		out[i] = n.GetString_().GetSval()
 	}
-	return strings.Join(names, ", ")
+	return out
 }
 
 // setOperation prints UNION, INTERSECT and EXCEPT of arms that have the same types already.
@@ -88,7 +90,6 @@ func (s *shipper) setOperation(q *pg_query.SelectStmt, e *scope) (string, []scop
 		}
 		lc[i].typ.bytewise = lc[i].typ.bytewise && rc[i].typ.bytewise
 		lc[i].typ.exact = lc[i].typ.exact && rc[i].typ.exact
-		lc[i].sql = s.d.Identifier(lc[i].name)
 	}
 	op := map[pg_query.SetOperation]string{
 		pg_query.SetOperation_SETOP_UNION: " UNION ", pg_query.SetOperation_SETOP_INTERSECT: " INTERSECT ", pg_query.SetOperation_SETOP_EXCEPT: " EXCEPT ",
@@ -161,7 +162,6 @@ func allGroupable(columns []scopeColumn) bool {
 
 // targets prints a select list. Names are those that Postgres gives, which need not be unique.
 func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColumn, bool) {
-	var parts []string
 	var columns []scopeColumn
 	for _, n := range list {
 		t := n.GetResTarget()
@@ -171,10 +171,7 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 				s.no("this * is expanded at home")
 				return "", nil, false
 			}
-			for _, c := range expanded {
-				parts = append(parts, c.sql+" AS "+s.d.Identifier(c.name))
-				columns = append(columns, c)
-			}
+			columns = append(columns, expanded...)
 			continue
 		}
 		sql, typ, ok := s.expression(t.Val, e)
@@ -190,12 +187,15 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		if name == "" {
 			name = nameOf(t.Val)
 		}
-		parts = append(parts, sql+" AS "+s.d.Identifier(name))
 		columns = append(columns, scopeColumn{name: name, sql: sql, typ: typ})
 	}
-	if len(parts) == 0 {
+	if len(columns) == 0 {
 		s.no("a select list without columns is evaluated at home")
 		return "", nil, false
+	}
+	parts := make([]string, len(columns))
+	for i, name := range columnNames(columns) {
+		parts[i] = columns[i].sql + " AS " + s.d.Identifier(name)
 	}
 	return strings.Join(parts, ", "), columns, true
 }
@@ -251,26 +251,21 @@ func nameOf(n *pg_query.Node) string {
 	return "?column?"
 }
 
-// target returns the select list entry that GROUP BY or ORDER BY names by position or alias, nil for none.
-func target(n *pg_query.Node, columns []scopeColumn, e *scope, byAliasFirst bool) *scopeColumn {
+// target returns the index of the select list entry that GROUP BY or ORDER BY names by position or alias, -1 for none.
+func target(n *pg_query.Node, columns []scopeColumn, e *scope, byAliasFirst bool) int {
 	if c := n.GetAConst(); c != nil && c.GetIval() != nil {
 		if i := int(c.GetIval().Ival); i >= 1 && i <= len(columns) {
-			return &columns[i-1]
+			return i - 1
 		}
 	}
 	ref := n.GetColumnRef()
 	if ref == nil || len(ref.Fields) != 1 {
-		return nil
+		return -1
 	}
 	if _, isInput := e.column(ref.Fields); isInput && !byAliasFirst {
-		return nil
+		return -1
 	}
-	for i := range columns {
-		if columns[i].name == lastName(ref.Fields) {
-			return &columns[i]
-		}
-	}
-	return nil
+	return slices.IndexFunc(columns, func(c scopeColumn) bool { return c.name == lastName(ref.Fields) })
 }
 
 func (s *shipper) groupBy(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
@@ -281,12 +276,8 @@ func (s *shipper) groupBy(q *pg_query.SelectStmt, e *scope, columns []scopeColum
 	for _, n := range q.GroupClause {
 		var sql string
 		var t typ
-		if c := target(n, columns, e, false); c != nil {
-			if usesParams([]*pg_query.Node{n}) || strings.Contains(c.sql, "$") {
-				s.no("grouping by a parameter is evaluated at home")
-				return "", false
-			}
-			sql, t = c.sql, c.typ
+		if i := target(n, columns, e, false); i >= 0 {
+			sql, t = strconv.Itoa(i+1), columns[i].typ
 		} else {
 			var ok bool
 			if n.GetGroupingSet() != nil {
@@ -345,13 +336,8 @@ func (s *shipper) orderAndLimit(q *pg_query.SelectStmt, e *scope, columns []scop
 func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
 	var sql string
 	var t typ
-	if c := target(k.Node, columns, e, true); c != nil {
-		for i := range columns { // by position: names need not be unique
-			if &columns[i] == c {
-				sql = strconv.Itoa(i + 1)
-			}
-		}
-		t = c.typ
+	if i := target(k.Node, columns, e, true); i >= 0 {
+		sql, t = strconv.Itoa(i+1), columns[i].typ // by position: names need not be unique
 	} else {
 		var ok bool
 		if q.Op != pg_query.SetOperation_SETOP_NONE || len(q.DistinctClause) > 0 {

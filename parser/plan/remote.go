@@ -4,14 +4,17 @@ import (
 	"strings"
 	"time"
 
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
 )
 
 // remote plans that one engine computes the whole statement; nil, with the reason noted, where it cannot.
 func (b *builder) remote() *Plan {
-	if b.statement.Kind != parser.Select {
-		b.because("only a SELECT runs remote")
+	sel, format := b.rows()
+	if sel == nil {
+		b.because("only a SELECT, or COPY of one to STDOUT in text or binary, runs remote")
 		return nil
 	}
 	for _, r := range b.req.References {
@@ -30,7 +33,7 @@ func (b *builder) remote() *Plan {
 		return nil
 	}
 	s := b.newShipper()
-	sql, columns, ok := s.query(b.statement.Node.Stmt.GetSelectStmt(), nil)
+	sql, columns, ok := s.query(sel, nil)
 	if !ok {
 		b.because("%s", s.reason)
 		return nil
@@ -40,7 +43,32 @@ func (b *builder) remote() *Plan {
 	}
 	return &Plan{
 		Route: Remote, Server: b.sources[0].table.Server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
+		Copy: format,
 	}
+}
+
+// rows returns the SELECT whose rows the statement yields, nil for none that may run remote.
+func (b *builder) rows() (*pg_query.SelectStmt, *CopyFormat) {
+	switch b.statement.Kind {
+	case parser.Select:
+		return b.statement.Node.Stmt.GetSelectStmt(), nil
+	case parser.CopyTo:
+		c := b.statement.Node.Stmt.GetCopyStmt()
+		if c.Query == nil || c.Filename != "" || c.IsProgram || len(b.req.Fields) == 0 {
+			return nil, nil
+		}
+		format := &CopyFormat{Fields: b.req.Fields}
+		for _, o := range c.Options {
+			d := o.GetDefElem()
+			value := d.GetArg().GetString_().GetSval()
+			if d.Defname != "format" || value != "text" && value != "binary" {
+				return nil, nil
+			}
+			format.Binary = value == "binary"
+		}
+		return c.Query.GetSelectStmt(), format
+	}
+	return nil, nil
 }
 
 // deliverable reports whether the session's settings let the proxy write the result's values as home would.

@@ -14,6 +14,8 @@ type scope struct {
 // scopeRelation is one FROM item under its alias.
 type scopeRelation struct {
 	alias   string
+	remote  string   // of a common table expression: its name in the engine's SQL
+	names   []string // and those of its columns
 	columns []scopeColumn
 }
 
@@ -57,17 +59,4 @@ func (e *scope) cte(name string) (scopeRelation, bool) {
 		}
 	}
 	return scopeRelation{}, false
-}
-
-// renamed returns the relation under another alias, with other column names where they are given.
-func (r scopeRelation) renamed(alias string, colnames []*pg_query.Node, identifier func(string) string) scopeRelation {
-	out := scopeRelation{alias: alias, columns: make([]scopeColumn, len(r.columns))}
-	for i, c := range r.columns {
-		if i < len(colnames) {
-			c.name = colnames[i].GetString_().GetSval()
-		}
-		c.sql = identifier(alias) + "." + identifier(c.name)
-		out.columns[i] = c
-	}
-	return out
 }

@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"strconv"
+	"strings"
+)
+
+// alias returns the name under which a relation stands in the engine's SQL: the statement's own where no other
+// relation bears it, not even in other case.
+func (s *shipper) alias(name string) string {
+	free := name
+	for n := 2; s.taken[strings.ToLower(free)]; n++ {
+		free = name + "_" + strconv.Itoa(n)
+	}
+	s.taken[strings.ToLower(free)] = true
+	return free
+}
+
+// columnNames returns names for the columns of one select list in the engine's SQL: the statement's own where all
+// differ, and not only by case.
+func columnNames(columns []scopeColumn) []string {
+	names := make([]string, len(columns))
+	seen := map[string]bool{}
+	for i, c := range columns {
+		names[i] = c.name
+		seen[strings.ToLower(c.name)] = true
+	}
+	if len(seen) < len(columns) {
+		for i := range names {
+			names[i] = "c" + strconv.Itoa(i+1)
+		}
+	}
+	return names
+}
+
+// renamed returns a derived table under an alias of the statement, with other column names where they are given: what it
+// is called in the engine's SQL is sqlAlias and remote.
+func (s *shipper) renamed(columns []scopeColumn, remote []string, alias, sqlAlias string, colnames []string) scopeRelation {
+	out := scopeRelation{alias: alias, columns: make([]scopeColumn, len(columns))}
+	for i, c := range columns {
+		if i < len(colnames) {
+			c.name = colnames[i]
+		}
+		c.sql = s.d.Identifier(sqlAlias) + "." + s.d.Identifier(remote[i])
+		out.columns[i] = c
+	}
+	return out
+}
+
+func (s *shipper) identifiers(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = s.d.Identifier(n)
+	}
+	return strings.Join(quoted, ", ")
+}

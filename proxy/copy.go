@@ -1,0 +1,122 @@
+package proxy
+
+import (
+	"context"
+	"io"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/encode"
+)
+
+// copyFields returns the columns that a COPY (SELECT …) TO yields: home describes the SELECT, not the COPY.
+func (s *Session) copyFields(ctx context.Context, st *parser.Statement) ([]engines.Field, error) {
+	inner, err := st.Inner()
+	if err != nil || inner == nil {
+		return nil, err
+	}
+	d, err := s.describe(ctx, ownPrefix+"copied", inner.Text, nil)
+	if err != nil {
+		return nil, err
+	}
+	return engineFields(d.fields), nil
+}
+
+// copyOut sends a result that one engine computes whole as COPY data, and sets the tag.
+func (s *Session) copyOut(ctx context.Context, x *execution) error {
+	stream, err := s.openStream(ctx, x, x.plan.Server, x.plan.RemoteSQL, x.plan.Params)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	format := x.plan.Copy
+	code := encode.Text
+	if format.Binary {
+		code = encode.Binary
+	}
+	encoder, err := encode.New(format.Fields, []int16{code}, stream.Fields(), s.encodeSettings(x))
+	if err != nil {
+		return err
+	}
+	codes := make([]uint16, len(format.Fields))
+	for i := range codes {
+		codes[i] = uint16(code)
+	}
+	s.say(&pgproto3.CopyOutResponse{OverallFormat: byte(code), ColumnFormatCodes: codes})
+	if err := s.flush(); err != nil {
+		return err
+	}
+	c := &copying{stream: stream, encoder: encoder, format: code, single: true}
+	rows, err := c.run(ctx, s.writeClient)
+	if err != nil {
+		return s.cause(err)
+	}
+	s.say(&pgproto3.CopyDone{})
+	x.tag = fixedTag("COPY " + strconv.FormatInt(rows, 10))
+	return nil
+}
+
+// copying turns a stream into COPY data, one batch at a time.
+type copying struct {
+	stream  engines.Stream
+	encoder *encode.Encoder
+	format  int16
+	single  bool // a message for each row, as Postgres sends and clients expect them
+	buf     []byte
+}
+
+// run writes the whole stream as CopyData messages and returns the number of rows.
+func (c *copying) run(ctx context.Context, write func([]byte) error) (rows int64, err error) {
+	if c.format == encode.Binary {
+		c.buf = append(c.buf, encode.CopyHeader...)
+	}
+	for {
+		batch, err := c.stream.Next(ctx)
+		if err == io.EOF && ctx.Err() == nil {
+			break
+		}
+		if err != nil {
+			return rows, err
+		}
+		if err := c.append(batch, write); err != nil {
+			return rows, err
+		}
+		rows += int64(batch.NumRows())
+	}
+	if c.format == encode.Binary {
+		c.buf = append(c.buf, encode.CopyTrailer...)
+	}
+	return rows, write(c.buf)
+}
+
+// append encodes a batch and writes what makes a good write.
+func (c *copying) append(batch engines.Batch, write func([]byte) error) (err error) {
+	columns, ok := batch.(engines.Columns)
+	if !ok {
+		return pgerr.New(pgerr.InternalError, "cannot copy a batch of form %T", batch)
+	}
+	encode := c.encoder.AppendCopyText
+	if c.format == 1 {
+		encode = c.encoder.AppendCopy
+	}
+	step := columns.NumRows()
+	if c.single {
+		step = 1
+	}
+	for row := 0; row < columns.NumRows(); row += step {
+		if c.buf, err = encode(c.buf, columns.Record, row, step); err != nil {
+			return err
+		}
+		if len(c.buf) >= flushBytes {
+			if err := write(c.buf); err != nil {
+				return err
+			}
+			c.buf = c.buf[:0]
+		}
+	}
+	return nil
+}
