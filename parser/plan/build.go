@@ -60,11 +60,18 @@ type builder struct {
 	statement  *parser.Statement // the clone
 	sources    []source
 	target     *source
+	inlined    map[*pg_query.RangeSubselect]view
 	privileges []Privilege
 	inputs     []Input
 	used       usedColumns
 	reason     string
 	dialect    dialect.DuckDB
+}
+
+// view is a view whose definition stands in its place.
+type view struct {
+	table *catalog.Relation
+	bare  bool // the reference had no alias
 }
 
 // source is one reference to a foreign table in the clone.
@@ -75,7 +82,7 @@ type source struct {
 }
 
 func newBuilder(req Request) *builder {
-	return &builder{req: req, statement: req.Statement.Clone()}
+	return &builder{req: req, statement: req.Statement.Clone(), inlined: map[*pg_query.RangeSubselect]view{}}
 }
 
 // resolve finds the foreign tables of the statement, its views inlined, and the privileges that they need.
@@ -91,6 +98,7 @@ func (b *builder) resolve() error {
 			}
 		}
 	}
+	b.bind()
 	b.used = columnsUsed(b.statement.Node)
 	return nil
 }
@@ -123,18 +131,18 @@ func aliasOf(v *pg_query.RangeVar) string {
 }
 
 // inline replaces a view by its definition.
-func (b *builder) inline(r parser.Relation, view *catalog.Relation, as uint32) error {
+func (b *builder) inline(r parser.Relation, v *catalog.Relation, as uint32) error {
 	if r.Holder == nil {
-		return pgerr.New(pgerr.FeatureNotSupported, "view %q over foreign tables cannot stand here", view.Name)
+		return pgerr.New(pgerr.FeatureNotSupported, "view %q over foreign tables cannot stand here", v.Name)
 	}
-	list, err := parser.Parse(strings.TrimRight(view.Definition, "; \n"))
+	list, err := parser.Parse(strings.TrimRight(v.Definition, "; \n"))
 	if err != nil || len(list) != 1 || list[0].Kind != parser.Select {
-		return pgerr.New(pgerr.InternalError, "the definition of view %q cannot be read", view.Name)
+		return pgerr.New(pgerr.InternalError, "the definition of view %q cannot be read", v.Name)
 	}
 	body := list[0].Clone()
 	inner := as
-	if !view.Invoker {
-		inner = view.OID
+	if !v.Invoker {
+		inner = v.OID
 	}
 	for _, ir := range body.Relations() {
 		if t := b.named(ir.Schema, ir.Name); t != nil {
@@ -147,10 +155,12 @@ func (b *builder) inline(r parser.Relation, view *catalog.Relation, as uint32) e
 	if r.Var.Alias != nil {
 		alias.Colnames = r.Var.Alias.Colnames
 	}
-	for i := len(alias.Colnames); i < len(view.Columns); i++ {
-		alias.Colnames = append(alias.Colnames, pg_query.MakeStrNode(view.Columns[i].Name))
+	for i := len(alias.Colnames); i < len(v.Columns); i++ {
+		alias.Colnames = append(alias.Colnames, pg_query.MakeStrNode(v.Columns[i].Name))
 	}
-	r.Holder.Node = &pg_query.Node_RangeSubselect{RangeSubselect: &pg_query.RangeSubselect{Subquery: body.Node.Stmt, Alias: alias}}
+	sub := &pg_query.RangeSubselect{Subquery: body.Node.Stmt, Alias: alias}
+	b.inlined[sub] = view{table: v, bare: r.Var.Alias == nil}
+	r.Holder.Node = &pg_query.Node_RangeSubselect{RangeSubselect: sub}
 	return nil
 }
 
@@ -181,7 +191,6 @@ func (b *builder) homeJoin() (*Plan, error) {
 
 // shipSources makes an input of each foreign table and lets the clone read that instead.
 func (b *builder) shipSources() error {
-	b.shortenColumns()
 	filters := b.filters()
 	for i := range b.sources {
 		s := &b.sources[i]

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
@@ -80,25 +78,4 @@ func width(oid uint32) int {
 		return 8
 	}
 	return 64
-}
-
-// shortenColumns reduces references by schema, schema.table.column, to table.column: the tables will be elsewhere.
-func (b *builder) shortenColumns() {
-	parser.Walk(b.statement.Node, func(m proto.Message) bool {
-		if n, ok := m.(*pg_query.ColumnRef); ok && len(n.Fields) >= 3 && b.namesSource(n.Fields) {
-			n.Fields = n.Fields[len(n.Fields)-2:]
-		}
-		return true
-	})
-}
-
-func (b *builder) namesSource(fields []*pg_query.Node) bool {
-	schema := fields[len(fields)-3].GetString_().GetSval()
-	table := fields[len(fields)-2].GetString_().GetSval()
-	for _, r := range b.req.References {
-		if r.Relation != nil && r.Relation.Schema == schema && strings.EqualFold(r.Relation.Name, table) {
-			return true
-		}
-	}
-	return false
 }

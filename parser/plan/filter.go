@@ -114,13 +114,14 @@ func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter 
 	return f
 }
 
-// refers reports whether a condition has a column in it and no sub-select.
+// refers reports whether a condition has a column in it, no sub-select, and nothing of tables outside.
 func refers(n *pg_query.Node) bool {
 	columns, plain := false, true
 	parser.Walk(n, func(m proto.Message) bool {
-		switch m.(type) {
+		switch n := m.(type) {
 		case *pg_query.ColumnRef:
 			columns = true
+			plain = plain && len(n.Fields) <= 2
 		case *pg_query.SubLink:
 			plain = false
 		}
