@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/catalog"
@@ -50,7 +51,7 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 	}
 	p.again = selectTag
 	if x.plan != nil && x.plan.Write != nil {
-		p.again = writeTag(x.plan.Write.Kind, 0)
+		p.again = fixedTag(writeTag(x.plan.Write.Kind, 0))
 	}
 	p.open = func(ctx context.Context) (*cursor, error) {
 		switch {
@@ -155,7 +156,7 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if x.plan, err = s.build(req); err != nil || x.plan.Route == plan.Home {
 		return false, err
 	}
-	if err := s.checkPrivileges(ctx, x); err != nil || !x.plan.ShipsParams() {
+	if err := s.checkPrivileges(ctx, x); err != nil || !x.plan.ShipsParams() && x.plan.Write == nil {
 		return true, err
 	}
 	texts, err := s.paramTexts(ctx, x)
@@ -211,10 +212,26 @@ func (s *Session) paramTexts(ctx context.Context, x *execution) ([]*string, erro
 		return x.texts, nil
 	}
 	rows, _, err := s.once(ctx, selectParams(len(x.described.params)), x.described.params, x.bind)
-	if err == nil && len(rows) == 1 {
-		x.texts = rows[0]
+	if err != nil {
+		return nil, inPortal(err, x.bind)
 	}
-	return x.texts, err
+	x.texts = rows[0]
+	return x.texts, nil
+}
+
+// inPortal makes an error about a parameter speak of the client's portal, not of our own.
+func inPortal(err error, m *pgproto3.Bind) error {
+	pe, ok := err.(*pgconn.PgError)
+	if !ok || m == nil {
+		return err
+	}
+	e := *pe
+	name := "unnamed portal"
+	if m.DestinationPortal != "" {
+		name = `portal "` + m.DestinationPortal + `"`
+	}
+	e.Where = strings.Replace(e.Where, `portal "`+ownPortal+`"`, name, 1)
+	return &e
 }
 
 // selectParams is a statement that gives its n parameters back.

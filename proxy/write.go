@@ -55,10 +55,11 @@ func (s *Session) writeRows(ctx context.Context, x *execution, p *portal, tx eng
 	if err := s.changeStyles(ctx, engineStyles, own); err != nil {
 		return nil, err
 	}
-	x.tag = writeTag(w.Kind, n)
+	x.tag = fixedTag(writeTag(w.Kind, n))
 	if w.ReturningSQL == "" {
 		return nil, nil
 	}
+	x.tag = func(rows int64) string { return writeTag(w.Kind, rows) } // of one Execute, as Postgres counts
 	rows, err := s.openRows(ctx, w.Temps[0]+"_returning", w.ReturningSQL, p.formats)
 	if err != nil {
 		return nil, err
@@ -165,16 +166,16 @@ func (s *Session) applyWrite(ctx context.Context, tx engines.Tx, x *execution) (
 	}
 }
 
-func writeTag(kind plan.WriteKind, n int64) func(int64) string {
+func writeTag(kind plan.WriteKind, n int64) string {
 	count := strconv.FormatInt(n, 10)
 	switch kind {
 	case plan.Insert:
-		return fixedTag("INSERT 0 " + count)
+		return "INSERT 0 " + count
 	case plan.CopyFrom:
-		return fixedTag("COPY " + count)
+		return "COPY " + count
 	case plan.Truncate:
-		return fixedTag("TRUNCATE TABLE")
+		return "TRUNCATE TABLE"
 	default:
-		return fixedTag(writeVerbs[kind] + " " + count)
+		return writeVerbs[kind] + " " + count
 	}
 }
