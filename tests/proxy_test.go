@@ -154,7 +154,7 @@ func TestOracle(t *testing.T) {
 }
 
 var (
-	generated = flag.Int("oracle.n", 800, "how many generated statements the oracle is asked")
+	generated = flag.Int("oracle.n", 600, "how many generated statements the oracle is asked")
 	seed      = flag.Uint64("oracle.seed", 1, "seed of the generated statements")
 )
 

@@ -21,22 +21,34 @@ const (
 	timestamptz
 )
 
-// source is a table of the fixture with columns by kind. Every source has a unique column k.
+// source is a table of the fixture with columns by kind. Every source has a unique column k of type integer.
 type source struct {
-	name    string
+	from    string
 	columns map[kind][]string
 }
 
 var sources = []source{
-	{"ints", map[kind][]string{integer: {"i2", "i4", "k"}, bigint: {"i8"}}},
-	{"nums", map[kind][]string{numeric: {"n", "w", "z", "s"}, integer: {"k"}}},
-	{"floats", map[kind][]string{float: {"f4", "f8"}, integer: {"k"}}},
-	{"texts", map[kind][]string{text: {"t", "v"}, integer: {"k"}}},
-	{"dates", map[kind][]string{date: {"d"}, timestamp: {"ts"}, timestamptz: {"tz"}, integer: {"k"}}},
-	{"misc", map[kind][]string{boolean: {"b"}, integer: {"k"}}},
+	{"{s}.ints", map[kind][]string{integer: {"i2", "i4", "k"}, bigint: {"i8"}}},
+	{"{s}.nums", map[kind][]string{numeric: {"n", "w", "z", "s"}, integer: {"k"}}},
+	{"{s}.floats", map[kind][]string{float: {"f4", "f8"}, integer: {"k"}}},
+	{"{s}.texts", map[kind][]string{text: {"t", "v"}, integer: {"k"}}},
+	{"{s}.dates", map[kind][]string{date: {"d"}, timestamp: {"ts"}, timestamptz: {"tz"}, integer: {"k"}}},
+	{"{s}.misc", map[kind][]string{boolean: {"b"}, integer: {"k"}}},
 	{"(SELECT id AS k, * FROM {s}.emp)", map[kind][]string{integer: {"id", "boss"}, text: {"name", "dept"}, numeric: {"pay"}}},
-	{"(SELECT id::int AS k, * FROM {s}.orders)", map[kind][]string{integer: {"customer_id", "qty"}, bigint: {"id"}, numeric: {"total"}, timestamp: {"placed"},
-		timestamptz: {"zoned"}, text: {"note", "status"}}},
+	{"(SELECT id::int AS k, * FROM {s}.orders)", map[kind][]string{integer: {"customer_id", "qty"}, bigint: {"id"}, numeric: {"total"},
+		timestamp: {"placed"}, timestamptz: {"zoned"}, text: {"note", "status"}}},
+	{"h.marks", map[kind][]string{integer: {"k"}, text: {"mark"}, numeric: {"n"}, float: {"f"}, bigint: {"i8"}}},
+}
+
+// as returns the source under an alias, with columns qualified by it.
+func (src source) as(alias string) source {
+	out := source{src.from + " " + alias, map[kind][]string{}}
+	for k, columns := range src.columns {
+		for _, c := range columns {
+			out.columns[k] = append(out.columns[k], alias+"."+c)
+		}
+	}
+	return out
 }
 
 // literals of each kind, awkward ones among them.
@@ -86,49 +98,77 @@ func NewGenerator(seed uint64) *Generator { return &Generator{rand.New(rand.NewP
 // Statement makes the next statement.
 func (g *Generator) Statement(pos string) Statement {
 	s := Statement{Pos: pos, Loose: true}
-	src := sources[g.r.IntN(len(sources))]
-	from := "{s}." + src.name
-	if strings.HasPrefix(src.name, "(") {
-		from = src.name
-	}
-	from += " x"
-	switch g.r.IntN(6) {
+	src := g.source()
+	switch g.r.IntN(7) {
 	case 0, 1:
-		s.SQL = fmt.Sprintf("SELECT x.k AS key, %s AS a, %s AS b FROM %s ORDER BY x.k", g.any(src, g.depth()), g.any(src, g.depth()), from)
+		s.SQL = fmt.Sprintf("SELECT x.k AS key, %s AS a, %s AS b FROM %s ORDER BY x.k", g.any(src), g.any(src), src.from)
 	case 2, 3:
-		s.SQL = fmt.Sprintf("SELECT x.k AS key FROM %s WHERE %s ORDER BY x.k", from, g.expr(src, boolean, g.depth()))
+		s.SQL = fmt.Sprintf("SELECT x.k AS key FROM %s WHERE %s ORDER BY x.k", src.from, g.where(src))
 	case 4:
-		e, k := g.pick(src, g.depth())
-		s.SQL = fmt.Sprintf("SELECT %s AS a, count(*), %s AS b FROM %s GROUP BY 1", e, g.aggregate(src), from)
+		e, k := g.pick(src)
+		s.SQL = fmt.Sprintf("SELECT %s AS a, count(*), %s AS b FROM %s GROUP BY 1", e, g.aggregate(src), src.from)
 		if g.r.IntN(2) == 0 && k != text {
 			s.SQL += " ORDER BY 1"
 		}
+	case 5:
+		e, k := g.pick(src)
+		s.SQL = fmt.Sprintf("SELECT %s AS a FROM %s WHERE %s %s SELECT %s FROM %s", e, src.from, g.where(src),
+			choose(g.r, []string{"UNION", "UNION ALL", "INTERSECT", "EXCEPT"}), g.expr(src, k, 1), src.from)
 	default:
-		s.SQL = fmt.Sprintf("SELECT x.k AS key, %s AS a FROM %s WHERE %s ORDER BY 2 DESC, 1 LIMIT %d OFFSET %d", g.any(src, g.depth()), from, g.expr(src, boolean, g.depth()), 1+g.r.IntN(9), g.r.IntN(3))
+		s.SQL = fmt.Sprintf("SELECT x.k AS key, %s AS a FROM %s WHERE %s ORDER BY 2 DESC, 1 LIMIT %d OFFSET %d", g.any(src), src.from,
+			g.where(src), 1+g.r.IntN(9), g.r.IntN(3))
 	}
 	s.classify()
 	return s
+}
+
+// source chooses what stands in FROM: one relation x, or a join of it with a relation y.
+func (g *Generator) source() source {
+	x := choose(g.r, sources[:len(sources)-1]).as("x")
+	if g.r.IntN(3) > 0 {
+		return x
+	}
+	y := choose(g.r, sources).as("y")
+	join := source{fmt.Sprintf("%s %s %s ON x.k = y.k", x.from, choose(g.r, []string{"JOIN", "LEFT JOIN", "JOIN"}), y.from), map[kind][]string{}}
+	for _, side := range []source{x, y} {
+		for k, columns := range side.columns {
+			join.columns[k] = append(join.columns[k], columns...)
+		}
+	}
+	return join
+}
+
+// where makes a condition, now and then one with a sub-select.
+func (g *Generator) where(src source) string {
+	condition := g.expr(src, boolean, g.depth())
+	if g.r.IntN(5) > 0 {
+		return condition
+	}
+	z := choose(g.r, sources).as("z")
+	inner := fmt.Sprintf("SELECT z.k FROM %s WHERE %s", z.from, g.expr(z, boolean, 1))
+	return fmt.Sprintf(choose(g.r, []string{"x.k IN (%s)", "EXISTS (%s AND z.k = x.k)", "NOT EXISTS (%s AND z.k = x.k)", "x.k > (SELECT min(k) FROM (%s) q)"}), inner) +
+		" AND (" + condition + ")"
 }
 
 // depth is mostly small, as an engine can take small expressions more often.
 func (g *Generator) depth() int { return g.r.IntN(3) + g.r.IntN(2)*g.r.IntN(3) }
 
 func (g *Generator) aggregate(src source) string {
-	e, k := g.pick(src, g.depth())
+	e, k := g.pick(src)
 	return fmt.Sprintf(choose(g.r, aggregates[k]), e)
 }
 
 // any makes an expression of a kind that the source has columns of.
-func (g *Generator) any(src source, depth int) string {
-	e, _ := g.pick(src, depth)
+func (g *Generator) any(src source) string {
+	e, _ := g.pick(src)
 	return e
 }
 
-func (g *Generator) pick(src source, depth int) (string, kind) {
+func (g *Generator) pick(src source) (string, kind) {
 	for {
 		k := kind(g.r.IntN(int(timestamptz) + 1))
 		if len(src.columns[k]) > 0 || k == boolean || g.r.IntN(4) == 0 {
-			return g.expr(src, k, depth), k
+			return g.expr(src, k, g.depth()), k
 		}
 	}
 }
@@ -138,7 +178,7 @@ func (g *Generator) expr(src source, k kind, depth int) string {
 	columns := src.columns[k]
 	if depth == 0 || k != boolean && g.r.IntN(3) == 0 {
 		if len(columns) > 0 && g.r.IntN(4) > 0 {
-			return "x." + choose(g.r, columns)
+			return choose(g.r, columns)
 		}
 		return choose(g.r, literals[k])
 	}
@@ -169,4 +209,4 @@ func (g *Generator) form(src source, k kind) string {
 	return form
 }
 
-func choose(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
+func choose[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
