@@ -2,7 +2,9 @@ package parser
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // maxIdentifier is the length in bytes to which Postgres cuts an identifier (NAMEDATALEN - 1).
@@ -11,7 +13,7 @@ const maxIdentifier = 63
 // Concerns reports whether a query text has an identifier or key word that names says yes to. Words are decoded as
 // Postgres would: folded to lower case, or unquoted, and cut to 63 bytes. It is a tokeniser and no parser: it never
 // misses a word outside of literals and comments, and where only the server's settings could tell what a literal is it
-// says yes.
+// says yes. A word is valid during the call alone.
 func Concerns(text string, names func(word string) bool) bool {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -103,7 +105,36 @@ func word(text string, i, end int, names func(string) bool) (next int, yes bool)
 			return end, true // Unicode escapes: let the parser see
 		}
 	}
-	return end, names(cut(lower(text[i:end])))
+	return end, folded(text[i:end], names)
+}
+
+// foldBuffers keep folding from allocating.
+var foldBuffers = sync.Pool{New: func() any { return new([maxIdentifier]byte) }}
+
+// folded looks up an unquoted identifier: ASCII letters count as small ones, as in Postgres under a multi-byte encoding.
+func folded(word string, names func(string) bool) bool {
+	word = cut(word)
+	if !hasUpper(word) {
+		return names(word)
+	}
+	buffer := foldBuffers.Get().(*[maxIdentifier]byte)
+	defer foldBuffers.Put(buffer)
+	n := copy(buffer[:], word)
+	for i, c := range buffer[:n] {
+		if c >= 'A' && c <= 'Z' {
+			buffer[i] = c + 'a' - 'A'
+		}
+	}
+	return names(unsafe.String(&buffer[0], n))
+}
+
+func hasUpper(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 'A' && s[i] <= 'Z' {
+			return true
+		}
+	}
+	return false
 }
 
 func isIdentStart(c byte) bool {
@@ -111,21 +142,6 @@ func isIdentStart(c byte) bool {
 }
 
 func isIdentPart(c byte) bool { return isIdentStart(c) || c >= '0' && c <= '9' || c == '$' }
-
-// lower folds ASCII letters, as Postgres does in a multi-byte encoding.
-func lower(s string) string {
-	for i := range len(s) {
-		if s[i] >= 'A' && s[i] <= 'Z' {
-			return strings.Map(func(r rune) rune {
-				if r >= 'A' && r <= 'Z' {
-					return r + 'a' - 'A'
-				}
-				return r
-			}, s)
-		}
-	}
-	return s
-}
 
 func cut(s string) string {
 	if len(s) <= maxIdentifier {

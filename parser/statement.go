@@ -3,6 +3,7 @@ package parser
 import (
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
@@ -84,6 +85,34 @@ func (s *Statement) Inner() (*Statement, error) {
 		return nil, nil
 	}
 	return FromNode(&pg_query.RawStmt{Stmt: node})
+}
+
+// InnerText returns the text between the first parentheses of the statement, as the client wrote it, and how many
+// characters stand before it: of COPY (query) TO the query.
+func (s *Statement) InnerText() (text string, offset int, ok bool) {
+	if s.Node.Stmt.GetCopyStmt().GetQuery() == nil {
+		return "", 0, false
+	}
+	result, err := pg_query.Scan(s.Text)
+	if err != nil {
+		return "", 0, false
+	}
+	depth, start := 0, 0
+	for _, t := range result.Tokens {
+		switch t.Token {
+		case pg_query.Token_ASCII_40: // (
+			if depth == 0 {
+				start = int(t.End)
+			}
+			depth++
+		case pg_query.Token_ASCII_41: // )
+			depth--
+			if depth == 0 {
+				return s.Text[start:t.Start], utf8.RuneCountInString(s.Text[:start]), true
+			}
+		}
+	}
+	return "", 0, false
 }
 
 // FromNode makes a statement of a tree, its text deparsed.

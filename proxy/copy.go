@@ -2,9 +2,13 @@ package proxy
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"io"
+	"slices"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/engines"
@@ -15,11 +19,15 @@ import (
 
 // copyFields returns the columns that a COPY (SELECT …) TO yields: home describes the SELECT, not the COPY.
 func (s *Session) copyFields(ctx context.Context, st *parser.Statement) ([]engines.Field, error) {
-	inner, err := st.Inner()
-	if err != nil || inner == nil {
-		return nil, err
+	text, offset, ok := st.InnerText()
+	if !ok {
+		return nil, nil
 	}
-	d, err := s.describe(ctx, ownPrefix+"copied", inner.Text, nil)
+	d, err := s.describe(ctx, ownPrefix+"copied", text, nil)
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) && pe.Position > 0 {
+		pe.Position += int32(offset)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +74,12 @@ type copying struct {
 	encoder *encode.Encoder
 	format  int16
 	single  bool // a message for each row, as Postgres sends and clients expect them
+	begun   bool // the header of the binary form is out
 	buf     []byte
 }
 
 // run writes the whole stream as CopyData messages and returns the number of rows.
 func (c *copying) run(ctx context.Context, write func([]byte) error) (rows int64, err error) {
-	if c.format == encode.Binary {
-		c.buf = append(c.buf, encode.CopyHeader...)
-	}
 	for {
 		batch, err := c.stream.Next(ctx)
 		if err == io.EOF && ctx.Err() == nil {
@@ -88,7 +94,9 @@ func (c *copying) run(ctx context.Context, write func([]byte) error) (rows int64
 		rows += int64(batch.NumRows())
 	}
 	if c.format == encode.Binary {
+		at := len(c.buf)
 		c.buf = append(c.buf, encode.CopyTrailer...)
+		c.header(at)
 	}
 	return rows, write(c.buf)
 }
@@ -108,8 +116,12 @@ func (c *copying) append(batch engines.Batch, write func([]byte) error) (err err
 		step = 1
 	}
 	for row := 0; row < columns.NumRows(); row += step {
+		at := len(c.buf)
 		if c.buf, err = encode(c.buf, columns.Record, row, step); err != nil {
 			return err
+		}
+		if c.format == 1 {
+			c.header(at)
 		}
 		if len(c.buf) >= flushBytes {
 			if err := write(c.buf); err != nil {
@@ -119,4 +131,17 @@ func (c *copying) append(batch engines.Batch, write func([]byte) error) (err err
 		}
 	}
 	return nil
+}
+
+// header puts the header of the binary form into the first message, which begins at at, as Postgres does.
+func (c *copying) header(at int) {
+	if c.begun {
+		return
+	}
+	c.begun = true
+	const messageHead = 5
+	signature := encode.CopyHeader[messageHead:]
+	c.buf = slices.Insert(c.buf, at+messageHead, signature...)
+	length := c.buf[at+1 : at+messageHead]
+	binary.BigEndian.PutUint32(length, binary.BigEndian.Uint32(length)+uint32(len(signature)))
 }

@@ -49,7 +49,7 @@ func (o *openEngines) get(ctx context.Context, database string, server *catalog.
 			return e.engine, nil
 		}
 		delete(o.open, key)
-		go func() { _ = e.engine.Close() }()
+		_ = e.engine.Close()
 	}
 	e, err := w.Open(ctx, engines.Server{OID: server.OID, Name: server.Name, Options: server.Options})
 	if err != nil {

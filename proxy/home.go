@@ -212,7 +212,7 @@ func (s *Session) once(ctx context.Context, sql string, types []uint32, bind *pg
 func (s *Session) describe(ctx context.Context, name, sql string, types []uint32) (*description, error) {
 	var r request
 	r.close('S', name).parse(name, sql, types).describe('S', name)
-	return s.readDescription(ctx, &r)
+	return s.readDescription(ctx, r.quiet())
 }
 
 // description is what home's analysis says of a statement.
@@ -220,6 +220,8 @@ type description struct {
 	params []uint32
 	fields []pgproto3.FieldDescription // nil: the statement returns no rows
 	rows   bool
+	// notices are whole frames that the client must get if the statement runs by this analysis.
+	notices []byte
 }
 
 func (s *Session) readDescription(ctx context.Context, r *request) (*description, error) {
@@ -232,6 +234,8 @@ func (s *Session) readDescription(ctx context.Context, r *request) (*description
 				return err
 			}
 			d.params = append([]uint32(nil), m.ParameterOIDs...)
+		case 'N':
+			d.notices = appendFrame(d.notices, typ, body)
 		case 'T':
 			var m pgproto3.RowDescription
 			if err := m.Decode(body); err != nil {

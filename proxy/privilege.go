@@ -92,7 +92,7 @@ const firstColumnBit = 7
 
 func (s *Session) readTree(tree string) []catalog.Privilege {
 	var list []catalog.Privilege
-	for _, m := range neededPrivileges.FindAllStringSubmatch(tree, -1) {
+	for _, m := range neededPrivileges.FindAllStringSubmatch(strings.Join(strings.Fields(tree), " "), -1) {
 		oid, _ := strconv.ParseUint(m[1], 10, 32)
 		perms, _ := strconv.ParseUint(m[2], 10, 32)
 		role, _ := strconv.ParseUint(m[3], 10, 32)

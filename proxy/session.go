@@ -54,6 +54,7 @@ type Session struct {
 	mu             sync.Mutex // guards what the backend goroutine and cancel requests touch as well
 	stmts          map[string]*prepared
 	status         map[string]string // what home has reported of its settings
+	lastTag        []byte            // of home's last INSERT, UPDATE, DELETE or MERGE
 	stale          bool              // DDL ran here: read the catalog again
 	over           bool              // home has ended a transaction since the frontend looked
 	savepoints     bool              // the open transaction has savepoints
@@ -256,8 +257,10 @@ func (s *Session) update(size int) (done bool, err error) {
 	}
 	err = s.refresh(s.ctx)
 	switch {
-	case err == nil:
+	case err == nil && (s.group || s.home.inBlock()):
 		return false, nil
+	case err == nil: // what we asked is no part of the client's next transaction
+		return false, s.syncHome(s.ctx)
 	case s.group && s.home.failed():
 		return true, s.refuse(size, err)
 	}

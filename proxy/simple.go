@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"bytes"
+	"strconv"
+
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/parser"
@@ -137,6 +140,9 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 	}
 	x := &execution{statement: st, described: d}
 	ours, err := s.plan(run.ctx, x)
+	if err != nil || ours {
+		s.out = append(s.out, d.notices...)
+	}
 	switch {
 	case err != nil:
 		return false, s.cause(err)
@@ -229,14 +235,13 @@ func (s *Session) runReturning(d *description) error {
 	}
 	var r request
 	r.add('E', &pgproto3.Execute{Portal: ownPortal, MaxRows: 1})
-	var first []byte
-	var tag []byte
+	var first, tag []byte
 	err := s.ask(s.ctx, &r, func(typ byte, body []byte) error {
 		switch typ {
 		case 'D':
 			first = appendFrame(nil, 'D', body)
 		case 'C':
-			tag = appendFrame(nil, 'C', body)
+			tag = body
 		}
 		return nil
 	})
@@ -244,15 +249,43 @@ func (s *Session) runReturning(d *description) error {
 		return err
 	}
 	s.say(&pgproto3.RowDescription{Fields: d.fields})
-	s.out = append(append(s.out, first...), tag...)
+	s.out = append(s.out, first...)
+	if tag == nil {
+		if tag, err = s.runRest(); err != nil {
+			return err
+		}
+	}
+	s.out = appendFrame(s.out, 'C', tag)
 	if err := s.flush(); err != nil {
 		return err
 	}
-	if tag != nil {
-		var c request
-		return s.ask(s.ctx, c.close('P', ownPortal), nil)
+	var c request
+	return s.ask(s.ctx, c.close('P', ownPortal), nil)
+}
+
+// runRest sends the rows of our own portal behind the first and returns the body of the CommandComplete for all of them:
+// home counts those of its last Execute.
+func (s *Session) runRest() ([]byte, error) {
+	if err := s.flush(); err != nil {
+		return nil, err
 	}
-	return s.runPortal(&description{})
+	data := appendMessage(nil, &pgproto3.Execute{Portal: ownPortal})
+	if err := s.home.send(data, wire.Reply{Kind: 'E', Fate: wire.Swallow}); err != nil {
+		return nil, homeGone(err)
+	}
+	if err := s.home.wait(); err != nil {
+		return nil, homeGone(err)
+	}
+	if s.home.failed() {
+		return nil, errSkipped
+	}
+	s.mu.Lock()
+	verb, count, _ := bytes.Cut(bytes.TrimSuffix(s.lastTag, []byte{0}), []byte(" "))
+	s.mu.Unlock()
+	numbers := bytes.Split(count, []byte(" "))
+	rows, _ := strconv.ParseInt(string(numbers[len(numbers)-1]), 10, 64)
+	numbers[len(numbers)-1] = strconv.AppendInt(nil, rows+1, 10)
+	return append(append(append(append([]byte{}, verb...), ' '), bytes.Join(numbers, []byte(" "))...), 0), nil
 }
 
 // relayCopyIn passes the client's COPY data to home, up to its end.
