@@ -19,9 +19,11 @@ import (
 func (s *Session) checkPrivileges(ctx context.Context, x *execution) error {
 	var list []catalog.Privilege
 	for _, p := range x.plan.Privileges {
-		list = append(list, catalog.Privilege{
-			OID: p.Relation.OID, View: p.View, Name: p.Name, Columns: []int16{catalog.WholeRow}, Named: p.View == 0,
-		})
+		columns := p.Columns
+		if columns == nil {
+			columns = []int16{catalog.WholeRow}
+		}
+		list = append(list, catalog.Privilege{OID: p.Relation.OID, View: p.View, Name: p.Name, Columns: columns, Named: p.View == 0})
 	}
 	err := catalog.CheckPrivileges(ctx, s, list)
 	var pe *pgconn.PgError
@@ -48,12 +50,20 @@ const traceOff = `SELECT pg_catalog.set_config('client_min_messages', $1, true),
 // usedColumns makes home print the statement's analysed and rewritten query tree, which says for each relation as whom
 // and for which columns Postgres would check privileges.
 func (s *Session) usedColumns(ctx context.Context, x *execution) ([]catalog.Privilege, error) {
+	text := x.statement.Text
+	inner, err := x.statement.Inner() // utility statements have no tree of their own
+	if err != nil {
+		return nil, err
+	}
+	if inner != nil {
+		text = inner.Text
+	}
 	rows, err := s.Query(ctx, traceOn)
 	if err != nil {
 		return nil, err
 	}
 	var r request
-	r.close('S', onceName).parse(onceName, x.statement.Text, x.described.params)
+	r.close('S', onceName).parse(onceName, text, x.described.params)
 	r.parse(ownPrefix+"untrace", traceOff, nil).bind(ownPortal, ownPrefix+"untrace", [][]byte{[]byte(*rows[0][0]), []byte(*rows[0][1]), []byte(*rows[0][2])})
 	r.execute(ownPortal).close('P', ownPortal).close('S', ownPrefix+"untrace")
 	var trees []string

@@ -88,12 +88,12 @@ type Input struct {
 	Parent string
 }
 
-// Privilege is one privilege that a role needs on a relation. Columns are attribute numbers; none means the whole
-// relation or, for SELECT, any column.
+// Privilege is one privilege that a role needs on a relation.
 type Privilege struct {
 	Relation *catalog.Relation
-	View     uint32 // 0: the current role needs it; else the owner of this view, in which the reference stands
-	Name     string // SELECT, INSERT, UPDATE, DELETE, TRUNCATE
+	View     uint32  // 0: the current role needs it; else the owner of this view, in which the reference stands
+	Name     string  // SELECT, INSERT, UPDATE, DELETE, TRUNCATE
+	Columns  []int16 // attribute numbers where they are known; none: the whole relation, unless home knows of less
 }
 
 // WriteKind is what is done to the rows of a foreign table.

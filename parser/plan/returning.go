@@ -129,9 +129,12 @@ func (r *written) run() error {
 		outer := []string{"t.sluice_rowid"}
 		if len(numbers) > 0 {
 			inner += " AS n"
-			outer = append(outer, "n")
+			outer = append(outer, "u.n")
 		}
-		sql = into + strings.Join(append(outer, r.columns(asText)...), ", ") + " FROM (SELECT " + inner + " FROM sluice_written) AS u JOIN pg_temp." +
+		for _, c := range r.columns(asText) {
+			outer = append(outer, "u."+c)
+		}
+		sql = into + strings.Join(outer, ", ") + " FROM (SELECT " + inner + " FROM sluice_written) AS u JOIN pg_temp." +
 			r.rows + " AS t ON t.ctid OPERATOR(pg_catalog.=) u.k"
 	}
 	tree, err := template(sql)

@@ -128,6 +128,13 @@ func (b *builder) fill(w *Write) {
 func (b *builder) copyFrom(w *Write, n *pg_query.CopyStmt) error {
 	w.Kind = CopyFrom
 	b.require("INSERT")
+	for _, name := range n.Attlist {
+		for _, c := range w.Relation.Columns {
+			if c.Name == name.GetString_().GetSval() {
+				b.privileges[0].Columns = append(b.privileges[0].Columns, c.Num)
+			}
+		}
+	}
 	b.fill(w)
 	begin, end, err := nameIn(b.statement.Text, int(n.Relation.Location))
 	w.RunSQL = b.statement.Text[:begin] + "pg_temp." + w.Table + b.statement.Text[end:]
