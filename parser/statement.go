@@ -68,7 +68,7 @@ func syntaxError(err error) error {
 	return e
 }
 
-// Inner returns the statement that an EXPLAIN, PREPARE, DECLARE CURSOR or COPY is about, nil for any other.
+// Inner returns the statement that an EXPLAIN, PREPARE, DECLARE CURSOR, COPY or CREATE TABLE AS is about, nil for any other.
 func (s *Statement) Inner() (*Statement, error) {
 	var node *pg_query.Node
 	switch n := s.Node.Stmt; {
@@ -80,6 +80,8 @@ func (s *Statement) Inner() (*Statement, error) {
 		node = n.GetDeclareCursorStmt().Query
 	case n.GetCopyStmt() != nil:
 		node = n.GetCopyStmt().Query
+	case n.GetCreateTableAsStmt() != nil:
+		node = n.GetCreateTableAsStmt().Query
 	}
 	if node == nil {
 		return nil, nil

@@ -25,6 +25,7 @@ func (s *Session) tempPrefix() string {
 func (s *Session) shipAll(x *execution) error {
 	run := s.begin()
 	defer run.end()
+	defer run.limit(x.timeout())()
 	if err := s.dropTemps(run.ctx); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -18,11 +19,13 @@ type portal struct {
 	announce bool
 	temps    []string // temporary tables that a home portal reads
 
-	open   func(ctx context.Context) (*cursor, error) // the first Execute; a nil cursor returns no rows
-	tag    func(rows int64) string
-	again  func(rows int64) string // the tag of an Execute after the last
-	cursor *cursor
-	ran    bool
+	open func(ctx context.Context) (*cursor, error) // the first Execute; a nil cursor returns no rows
+	// timeout is the statement_timeout in force, known once the statement was analysed.
+	timeout func() time.Duration
+	tag     func(rows int64) string
+	again   func(rows int64) string // the tag of an Execute after the last
+	cursor  *cursor
+	ran     bool
 }
 
 // bindPortal makes the portal that a Bind asks for. Home is ours.
@@ -69,6 +72,7 @@ func homeErr(err error) error {
 func (s *Session) executePortal(name string, p *portal, limit int64) error {
 	run := s.begin()
 	defer run.end()
+	defer run.limit(p.timeout())()
 	if !p.ran {
 		p.ran = true
 		c, err := p.open(run.ctx)

@@ -47,6 +47,22 @@ func (r *running) end() {
 	r.cancel(nil)
 }
 
+// limit ends the work of a statement at an engine after the time that statement_timeout gives it (0: no end). Home
+// times what it does itself. stop must be called.
+func (r *running) limit(timeout time.Duration) (stop func()) {
+	if timeout <= 0 {
+		return func() {}
+	}
+	top := r
+	for top.outer != nil {
+		top = top.outer
+	}
+	timer := time.AfterFunc(timeout, func() {
+		top.cancel(pgerr.New(pgerr.QueryCanceled, "canceling statement due to statement timeout"))
+	})
+	return func() { timer.Stop() }
+}
+
 // watchClient ends the work when the client vanishes, which nobody else sees while it goes on.
 func (s *Session) watchClient(r *running) {
 	tick := time.NewTicker(watchInterval)

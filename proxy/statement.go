@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -32,6 +33,14 @@ func (x *execution) atHome() bool {
 	return x.plan != nil && x.plan.Route == plan.HomeJoin && x.plan.Write == nil
 }
 
+// timeout returns the statement_timeout under which the statement was analysed, 0 for none.
+func (x *execution) timeout() time.Duration {
+	if x.facts == nil {
+		return 0
+	}
+	return x.facts.StatementTimeout
+}
+
 func (x *execution) temps() []string {
 	names := make([]string, 0, len(x.plan.Inputs))
 	for _, in := range x.plan.Inputs {
@@ -42,7 +51,7 @@ func (x *execution) temps() []string {
 
 // portal makes the portal that runs x when it is executed.
 func (x *execution) portal(s *Session, formats []int16) *portal {
-	p := &portal{formats: formats, tag: x.tag}
+	p := &portal{formats: formats, tag: x.tag, timeout: x.timeout}
 	if x.described.rows {
 		p.fields = x.described.fields
 	}

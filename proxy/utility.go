@@ -52,6 +52,8 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.explain
 	case n.GetPrepareStmt() != nil:
 		return s.prepareSQL
+	case n.GetVacuumStmt() != nil && !n.GetVacuumStmt().IsVacuumcmd && len(n.GetVacuumStmt().Rels) > 0:
+		return s.analyze
 	case n.GetTransactionStmt() != nil && s.writing != nil:
 		return s.transaction
 	}
@@ -154,8 +156,12 @@ func (s *Session) defined(x *execution, tag string, notices []*pgconn.PgError, e
 
 func (s *Session) notices(list []*pgconn.PgError) {
 	for _, n := range list {
-		s.say((*pgproto3.NoticeResponse)(errorResponse(n)))
+		s.say(noticeResponse(n))
 	}
+}
+
+func noticeResponse(e *pgconn.PgError) *pgproto3.NoticeResponse {
+	return (*pgproto3.NoticeResponse)(errorResponse(e))
 }
 
 // transaction carries out transaction control while a write to a foreign server is open: the server commits first.

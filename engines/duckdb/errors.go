@@ -189,5 +189,11 @@ func nameServer(server string, err error) error {
 	if named.Where == "" {
 		named.Where = "foreign server \"" + server + "\""
 	}
+	switch named.Code[:2] {
+	case "55", "58", "HV": // about the server itself and not about data
+		if named.Detail == "" {
+			named.Detail = "This is foreign server \"" + server + "\"."
+		}
+	}
 	return &named
 }

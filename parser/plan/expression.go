@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,8 +131,12 @@ func (s *shipper) parameter(n int) (string, typ, bool) {
 	if set := s.b.req.Settings.DateStyle; set != "" && !strings.HasPrefix(set, "ISO") && isDateTime(t.oid) {
 		return s.no("a date under DateStyle %s is evaluated at home", set)
 	}
-	s.params = append(s.params, n)
-	return "CAST($" + strconv.Itoa(len(s.params)) + " AS " + s.d.Type(t.oid, t.typmod) + ")", t, true
+	place := slices.Index(s.params, n) // one place each, so that equal expressions print equal
+	if place < 0 {
+		place = len(s.params)
+		s.params = append(s.params, n)
+	}
+	return "CAST($" + strconv.Itoa(place+1) + " AS " + s.d.Type(t.oid, t.typmod) + ")", t, true
 }
 
 func isDateTime(oid uint32) bool {
