@@ -29,6 +29,7 @@ type backend struct {
 	onTag    func(tag []byte)                          // each CommandComplete
 	onReady  func(status byte)                         // each ReadyForQuery
 	onStatus func(name, value string)                  // each ParameterStatus
+	onMissed func()                                    // home met a foreign table of ours, which it should not have
 
 	captured chan []byte   // frames for the frontend, one copy each
 	done     chan struct{} // closed when pump has ended
@@ -100,6 +101,14 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 		}
 		status = frame[wire.HeaderSize]
 		b.onReady(status)
+	case 'E':
+		frame, err := b.in.Prefix(wire.HeaderSize+256, size)
+		if err != nil {
+			return 0, false, err
+		}
+		if bytes.Contains(frame, noHandler) {
+			b.onMissed()
+		}
 	case 'S':
 		frame, err := b.in.Frame(size)
 		if err != nil {
@@ -208,6 +217,9 @@ func (b *backend) send(data []byte, replies ...wire.Reply) error {
 	_, err := b.conn.Write(data)
 	return err
 }
+
+// noHandler is how home's error begins that says that it met a foreign table of ours.
+var noHandler = []byte("\x00Mforeign-data wrapper \"sluice_")
 
 var flushMessage, _ = (&pgproto3.Flush{}).Encode(nil)
 var syncMessage, _ = (&pgproto3.Sync{}).Encode(nil)

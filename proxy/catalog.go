@@ -130,6 +130,12 @@ var ddlTags = [][]byte{
 	[]byte("CREATE MATERIALIZED"), []byte("CREATE SCHEMA"), []byte("ALTER "), []byte("DROP "), []byte("DO\x00"), []byte("CALL\x00"),
 }
 
+// missed says that a statement went to home although it reads a foreign table: the snapshot is not current.
+func (s *Session) missed() {
+	s.markStale()
+	s.server.cache.Invalidate(s.database)
+}
+
 func (s *Session) hasSavepoints() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

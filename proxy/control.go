@@ -25,7 +25,7 @@ func (s *Session) noteControl(name, text string) {
 		if s.control == nil {
 			s.control = map[string]*prepared{}
 		}
-		s.control[name] = &prepared{text: text, statement: list[0]}
+		s.control[name] = &prepared{list[0]}
 	}
 }
 

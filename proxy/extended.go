@@ -14,11 +14,7 @@ import (
 // prepared is a statement of ours that the client has prepared, by protocol or by PREPARE. Home holds it as well, under
 // the same name: home describes it, and only Bind and Execute are ours.
 type prepared struct {
-	text      string
 	statement *parser.Statement
-	types     []uint32     // as the client declared them
-	described *description // nil until it was asked for
-	version   int64        // catalog version of described
 }
 
 // onParse lets home prepare the statement and remembers it where it concerns us.
@@ -38,8 +34,7 @@ func (s *Session) onParse(size int) error {
 			return s.parseInstead(size, edited)
 		}
 		if st := s.ours(text); st != nil {
-			p := &prepared{text: text, statement: st}
-			return s.parseOurs(name, p, size)
+			return s.parseOurs(name, &prepared{st}, size)
 		}
 	}
 	if s.knows(name) {
@@ -50,17 +45,6 @@ func (s *Session) onParse(size int) error {
 
 // parseOurs passes a Parse on and notes under its name, once home has accepted it, that it is p (nil: not ours).
 func (s *Session) parseOurs(name string, p *prepared, size int) error {
-	if p != nil {
-		frame, err := s.in.Frame(size)
-		if err != nil {
-			return err
-		}
-		var m pgproto3.Parse
-		if err := m.Decode(frame[wire.HeaderSize:]); err != nil {
-			return s.pass('P', size)
-		}
-		p.types = append([]uint32(nil), m.ParameterOIDs...)
-	}
 	s.parsing = true
 	return s.passFor('P', size, func(ok bool) {
 		s.mu.Lock()

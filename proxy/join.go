@@ -11,6 +11,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser/plan"
+	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
@@ -55,6 +56,10 @@ func (s *Session) dropTemps(ctx context.Context) error {
 
 // ship copies one input to home.
 func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) error {
+	if x.facts.ReadOnly {
+		e := pgerr.New(pgerr.ReadOnlyTransaction, "foreign table %q cannot be joined at home in a read-only transaction", in.Relation.Name)
+		return pgerr.Hint(e, "Its rows are shipped into a temporary table. Use a read-write transaction, or a statement that EXPLAIN shows as remote.")
+	}
 	if _, err := s.Exec(ctx, createInput(in)); err != nil {
 		return err
 	}

@@ -86,6 +86,7 @@ func newSession(server *Server, login *startup.Result) *Session {
 	s.home = newBackend(login.Home, login.HomeLeft, login.TxStatus)
 	s.home.toClient, s.home.onAsync = s.writeClient, s.async
 	s.home.onTag, s.home.onReady, s.home.onStatus = s.tag, s.ready, s.setStatus
+	s.home.onMissed = s.missed
 	return s
 }
 

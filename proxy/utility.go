@@ -197,7 +197,7 @@ func (s *Session) prepareSQL(ctx context.Context, x *execution) (*cursor, error)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stmts[x.statement.Node.Stmt.GetPrepareStmt().Name] = &prepared{text: inner.Text, statement: inner}
+	s.stmts[x.statement.Node.Stmt.GetPrepareStmt().Name] = &prepared{inner}
 	x.tag = fixedTag(tag)
 	return nil, nil
 }

@@ -4,9 +4,6 @@ import (
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
-	"google.golang.org/protobuf/proto"
-
-	"github.com/sluicedb/sluice/parser"
 )
 
 // from prints a FROM clause and brings its relations into scope.
@@ -155,17 +152,4 @@ func (b *builder) sourceOf(v *pg_query.RangeVar) *source {
 		}
 	}
 	return nil
-}
-
-func usesParams(list []*pg_query.Node) bool {
-	found := false
-	for _, n := range list {
-		parser.Walk(n, func(m proto.Message) bool {
-			if _, ok := m.(*pg_query.ParamRef); ok {
-				found = true
-			}
-			return !found
-		})
-	}
-	return found
 }
