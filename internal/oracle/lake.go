@@ -16,6 +16,7 @@ import (
 type column struct {
 	Name, Type string
 	NotNull    bool
+	Collation  string // with its schema; empty for the type's own
 	form       form
 }
 
@@ -77,14 +78,16 @@ func tableNames(ctx context.Context, home *pgx.Conn, schema string) ([]string, e
 }
 
 func describe(ctx context.Context, home *pgx.Conn, schema, name string) (table, error) {
-	rows, err := home.Query(ctx, `SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute
+	rows, err := home.Query(ctx, `SELECT attname, format_type(atttypid, atttypmod), attnotnull,
+			CASE WHEN attcollation <> typcollation THEN attcollation::regcollation::text ELSE '' END
+		FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
 		WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`, quote(schema)+"."+quote(name))
 	if err != nil {
 		return table{}, err
 	}
 	columns, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (column, error) {
 		var c column
-		if err := r.Scan(&c.Name, &c.Type, &c.NotNull); err != nil {
+		if err := r.Scan(&c.Name, &c.Type, &c.NotNull, &c.Collation); err != nil {
 			return c, err
 		}
 		var err error
@@ -173,6 +176,9 @@ func (tb table) declare(server, schema, options string) string {
 	var defs []string
 	for _, c := range tb.Columns {
 		def := quote(c.Name) + " " + c.Type
+		if c.Collation != "" {
+			def += " COLLATE " + c.Collation
+		}
 		if c.NotNull {
 			def += " NOT NULL"
 		}

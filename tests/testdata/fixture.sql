@@ -67,6 +67,20 @@ INSERT INTO emp VALUES (1, NULL, 'root', 'board', 1000), (2, 1, 'ann', 'eng', 70
 CREATE TABLE "Odd Names" ("Id" int NOT NULL, "order" text, "a b" int, "quote""d" int, "日本" text);
 INSERT INTO "Odd Names" VALUES (1, 'x', 2, 3, 'y'), (2, NULL, NULL, NULL, NULL);
 
+-- Text whose order and equality differ from bytes, where this build of Postgres has ICU.
+CREATE TABLE coll (k int NOT NULL, bytes text COLLATE "C", words text);
+INSERT INTO coll SELECT row_number() OVER (), v, v FROM unnest(ARRAY['a', 'B', 'A', 'b', '_z', 'z-1', '10', '9', 'é', '/api/x', 'e', 'Á', 'á', 'co-op', 'coop', 'CO-OP', NULL, '', ' ', 'a b', 'ab']) v;
+DO $$ BEGIN
+    IF EXISTS (SELECT FROM pg_collation WHERE collname = 'en-x-icu') THEN
+        ALTER TABLE coll ALTER words TYPE text COLLATE "en-x-icu";
+        CREATE COLLATION h.caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+        ALTER TABLE coll ADD loose text COLLATE h.caseless;
+    ELSE
+        ALTER TABLE coll ADD loose text;
+    END IF;
+    UPDATE coll SET loose = words;
+END $$;
+
 CREATE TABLE series (k int NOT NULL, g int, t text);
 INSERT INTO series SELECT g, g % 10, 'row ' || g FROM generate_series(1, 3000) g;
 
