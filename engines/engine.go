@@ -69,6 +69,9 @@ type Target struct {
 	Relation string            // the foreign table's name at home, for messages
 	Options  map[string]string // the foreign table's options (schema_name, table_name, …)
 	Schema   string            // the foreign table's schema at home: remote default where no option names one
+	// Generated are the remote columns whose values home computes from others. The engine leaves them out where it
+	// computes them as well.
+	Generated []string
 }
 
 // Tx is one write transaction of an engine. Row streams are Frames in text format under ISO dates and UTC, or Columns.

@@ -82,6 +82,9 @@ func (s *Session) refresh(ctx context.Context) error {
 	}
 	s.snapshot = snapshot
 	s.server.cache.Put(s.database, snapshot)
+	if !snapshot.Uncommitted {
+		s.server.engines.keep(s.database, snapshot.Servers)
+	}
 	s.server.watch.start(s.database, snapshot)
 	return nil
 }

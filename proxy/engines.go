@@ -41,15 +41,12 @@ func (o *openEngines) get(ctx context.Context, database string, server *catalog.
 		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q needs wrapper %q, which this Sluice does not have", server.Name, server.Wrapper),
 			"Run a build of Sluice that has this engine.")
 	}
+	key := engineKey{database, server.OID}
+	o.drop(func(k engineKey, e *openEngine) bool { return k == key && !maps.Equal(e.options, server.Options) })
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	key := engineKey{database, server.OID}
 	if e := o.open[key]; e != nil {
-		if maps.Equal(e.options, server.Options) {
-			return e.engine, nil
-		}
-		delete(o.open, key)
-		_ = e.engine.Close()
+		return e.engine, nil
 	}
 	e, err := w.Open(ctx, engines.Server{OID: server.OID, Name: server.Name, Options: server.Options})
 	if err != nil {
@@ -57,6 +54,30 @@ func (o *openEngines) get(ctx context.Context, database string, server *catalog.
 	}
 	o.open[key] = &openEngine{e, server.Options}
 	return e, nil
+}
+
+// keep closes the engines of a database's servers that are gone, or were defined anew. A new server may be over the same
+// file.
+func (o *openEngines) keep(database string, servers map[uint32]*catalog.Server) {
+	o.drop(func(k engineKey, e *openEngine) bool {
+		return k.database == database && (servers[k.server] == nil || !maps.Equal(e.options, servers[k.server].Options))
+	})
+}
+
+// drop closes engines, which may take long, so that no lock is held meanwhile.
+func (o *openEngines) drop(which func(engineKey, *openEngine) bool) {
+	var list []engines.Engine
+	o.mu.Lock()
+	for k, e := range o.open {
+		if which(k, e) {
+			delete(o.open, k)
+			list = append(list, e.engine)
+		}
+	}
+	o.mu.Unlock()
+	for _, e := range list {
+		_ = e.Close() // it closes itself when its streams have ended
+	}
 }
 
 func (o *openEngines) close() error {

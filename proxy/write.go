@@ -147,7 +147,7 @@ func (s *Session) copyFromClient(sql string) error {
 func (s *Session) applyWrite(ctx context.Context, tx engines.Tx, x *execution) (int64, error) {
 	w := x.plan.Write
 	r := w.Relation
-	target := engines.Target{Relation: r.Name, Schema: r.Schema, Options: r.Options}
+	target := engines.Target{Relation: r.Name, Schema: r.Schema, Options: r.Options, Generated: w.Generated}
 	if w.Kind == plan.Truncate {
 		return 0, tx.Truncate(ctx, target)
 	}

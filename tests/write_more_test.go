@@ -172,3 +172,37 @@ func TestWriteMany(t *testing.T) {
 	}
 	want(t, p.foreign, "SELECT count(*) FROM other", fmt.Sprint(n))
 }
+
+// TestWriteServer lets a server be written to after it was read, and one over the same file follow one that is dropped.
+func TestWriteServer(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE t (a INTEGER)")
+	conn := connect(t, w.through)
+	exec1(t, conn, "CREATE FOREIGN TABLE t (a int) SERVER lake")
+	for range 3 {
+		want(t, conn, "SELECT count(*) FROM t", "0")
+		want(t, conn, "INSERT INTO t VALUES (1)", "0A000")
+		exec1(t, conn, "ALTER SERVER lake OPTIONS (ADD read_only 'false')")
+		want(t, conn, "INSERT INTO t VALUES (1)", "INSERT 0 1")
+		want(t, conn, "DELETE FROM t", "DELETE 1")
+		exec1(t, conn, "DROP SERVER lake CASCADE")
+		exec1(t, conn, w.server("lake", ", read_only 'false', memory_limit '200MB'"))
+		exec1(t, conn, "CREATE FOREIGN TABLE t (a int) SERVER lake")
+		want(t, conn, "INSERT INTO t VALUES (1), (2) RETURNING a", "1\n2")
+		want(t, conn, "TRUNCATE t", "TRUNCATE TABLE")
+		exec1(t, conn, "ALTER SERVER lake OPTIONS (DROP read_only)")
+	}
+}
+
+// TestWriteGenerated writes to a table that has columns which DuckDB computes itself, whether home knows of it or not.
+func TestWriteGenerated(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE made (a INTEGER, g INTEGER GENERATED ALWAYS AS (a * 2), d INTEGER DEFAULT 7)")
+	exec(t, w.through, "DROP SERVER lake", w.server("lake", ", read_only 'false'"), "CREATE SCHEMA lake", "IMPORT FOREIGN SCHEMA main FROM SERVER lake INTO lake",
+		"CREATE FOREIGN TABLE known (a int, g int GENERATED ALWAYS AS (a * 2) STORED, d int DEFAULT 8) SERVER lake OPTIONS (table_name 'made')")
+	conn := connect(t, w.through)
+	want(t, conn, "INSERT INTO lake.made (a) VALUES (1) RETURNING *", "1|NULL|NULL")
+	want(t, conn, "INSERT INTO lake.made (a, g) VALUES (2, 5)", "428C9")
+	want(t, conn, "UPDATE lake.made SET g = 5", "428C9")
+	want(t, conn, "INSERT INTO known (a) VALUES (3) RETURNING *", "3|6|8")
+	want(t, conn, "UPDATE known SET a = a + 10 RETURNING *", "11|22|NULL\n13|26|8")
+	want(t, conn, "SELECT * FROM lake.made ORDER BY a", "11|22|NULL\n13|26|8")
+}

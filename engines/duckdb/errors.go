@@ -62,6 +62,7 @@ var rules = []rule{
 	{"Catalog", `^Schema with name`, codeSchema},
 	{"Catalog", `already exists`, codeDuplicateTable},
 	{"Catalog", "", pgerr.UndefinedObject},
+	{"Binder", `generated column`, codeGeneratedAlways},
 	{"Binder", `(?i)referenced (column|table)|does not have a column|column .* not found`, pgerr.UndefinedColumn},
 	{"Binder", `No function matches|does not exist`, codeFunction},
 	{"Binder", `Cannot (compare|combine|mix)|Cannot cast`, codeDatatypeMismatch},

@@ -64,6 +64,16 @@ func (cur *cursor) start(sql string, args []*string, may permit) error {
 	return nil
 }
 
+// prepares reports what is wrong with a statement, nil for nothing. It is not run.
+func (c *connection) prepares(sql string) error {
+	var statement bindings.PreparedStatement
+	defer bindings.DestroyPrepare(&statement)
+	if bindings.Prepare(c.handle, sql, &statement) == bindings.StateError {
+		return errorOf(bindings.PrepareError(statement))
+	}
+	return nil
+}
+
 func (cur *cursor) bind(i bindings.IdxT, arg *string) error {
 	state := bindings.StateSuccess
 	if arg == nil {

@@ -38,7 +38,7 @@ func (e *Engine) readOnly() error {
 			`Use a server with option "database".`)
 	}
 	return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read-only", e.server),
-		"Use ALTER SERVER … OPTIONS (SET read_only 'false') to allow writes.")
+		"ALTER SERVER %s OPTIONS (ADD read_only 'false') allows writes, or SET instead of ADD where the option is there.", ident(e.server))
 }
 
 // Open starts q on the transaction's connection.
@@ -61,27 +61,31 @@ func (t *tx) Open(ctx context.Context, q engines.Query) (engines.Stream, error) 
 
 // Insert adds the rows, cast to the target's types.
 func (t *tx) Insert(ctx context.Context, target engines.Target, columns []string, rows engines.Stream) (int64, error) {
-	return t.write(ctx, target, columns, rows, columns, func(name, stage string, casts []string) string {
-		return "INSERT INTO " + name + " (" + idents(columns) + ") SELECT " + strings.Join(casts, ", ") + " FROM " + stage + " AS s"
+	return t.write(ctx, target, columns, rows, func(name, stage string, values []value) string {
+		names, casts := make([]string, len(values)), make([]string, len(values))
+		for i, v := range values {
+			names[i], casts[i] = v.column, v.sql
+		}
+		return "INSERT INTO " + name + " (" + idents(names) + ") SELECT " + strings.Join(casts, ", ") + " FROM " + stage + " AS s"
 	})
 }
 
 // Update sets columns of the rows whose rowid the first field holds.
 func (t *tx) Update(ctx context.Context, target engines.Target, columns []string, rows engines.Stream) (int64, error) {
 	staged := append([]string{rowID}, columns...)
-	return t.write(ctx, target, columns, rows, staged, func(name, stage string, casts []string) string {
-		sets := make([]string, len(columns))
-		for i, c := range columns {
-			sets[i] = ident(c) + " = " + casts[i+1]
+	return t.write(ctx, target, staged, rows, func(name, stage string, values []value) string {
+		sets := make([]string, len(values)-1)
+		for i, v := range values[1:] {
+			sets[i] = ident(v.column) + " = " + v.sql
 		}
-		return "UPDATE " + name + " AS t SET " + strings.Join(sets, ", ") + " FROM " + stage + " AS s WHERE t.rowid = " + casts[0]
+		return "UPDATE " + name + " AS t SET " + strings.Join(sets, ", ") + " FROM " + stage + " AS s WHERE t.rowid = " + values[0].sql
 	})
 }
 
 // Delete removes the rows whose rowid the only field holds.
 func (t *tx) Delete(ctx context.Context, target engines.Target, rows engines.Stream) (int64, error) {
-	return t.write(ctx, target, nil, rows, []string{rowID}, func(name, stage string, casts []string) string {
-		return "DELETE FROM " + name + " AS t WHERE t.rowid IN (SELECT " + casts[0] + " FROM " + stage + " AS s)"
+	return t.write(ctx, target, []string{rowID}, rows, func(name, stage string, values []value) string {
+		return "DELETE FROM " + name + " AS t WHERE t.rowid IN (SELECT " + values[0].sql + " FROM " + stage + " AS s)"
 	})
 }
 
@@ -134,40 +138,47 @@ func (t *tx) usable() error {
 	return nil
 }
 
-// write stages rows and runs the statement that compose makes of the target's name, the stage's name, and one
-// expression for each staged column.
-func (t *tx) write(ctx context.Context, target engines.Target, columns []string, rows engines.Stream, staged []string,
-	compose func(name, stage string, casts []string) string) (int64, error) {
+// value is one staged column: where it goes, and the expression over the stage (aliased s) that has the target's type.
+type value struct{ column, sql string }
+
+// composed makes the statement that writes, of the target's name, the stage's name and the staged values.
+type composed func(name, stage string, values []value) string
+
+// write stages rows and runs the statement that compose makes.
+func (t *tx) write(ctx context.Context, target engines.Target, columns []string, rows engines.Stream, compose composed) (int64, error) {
 	if err := t.usable(); err != nil {
 		return 0, err
 	}
-	if len(staged) == 0 || len(rows.Fields()) != len(staged) {
-		return 0, pgerr.New(pgerr.InternalError, "a write of %d columns got rows of %d", len(staged), len(rows.Fields()))
+	if len(columns) == 0 || len(rows.Fields()) != len(columns) {
+		return 0, pgerr.New(pgerr.InternalError, "a write of %d columns got rows of %d", len(columns), len(rows.Fields()))
 	}
-	n, err := t.run(ctx, target, columns, rows, staged, compose)
+	n, err := t.run(ctx, target, columns, rows, compose)
 	if err != nil {
 		return 0, nameServer(t.server, err)
 	}
 	return n, nil
 }
 
-func (t *tx) run(ctx context.Context, target engines.Target, columns []string, rows engines.Stream, staged []string,
-	compose func(name, stage string, casts []string) string) (int64, error) {
+func (t *tx) run(ctx context.Context, target engines.Target, columns []string, rows engines.Stream, compose composed) (int64, error) {
 	types, err := t.types(ctx, target, columns)
 	if err != nil {
 		return 0, err
 	}
-	casts := make([]string, len(staged))
-	lists := make([]bool, len(staged))
+	values := make([]value, len(columns))
+	lists := make([]bool, len(columns))
 	for i, f := range rows.Fields() {
-		typ := types[staged[i]]
-		casts[i], lists[i] = cast("s."+stageColumn(i), f.OID, typ), isList(f.OID, typ)
+		typ := types[columns[i]]
+		values[i] = value{columns[i], cast("s."+stageColumn(i), f.OID, typ)}
+		lists[i] = isList(f.OID, typ)
 	}
 	stage, err := t.stage(ctx, rows, lists)
 	if err != nil {
 		return 0, err
 	}
-	n, err := t.connection.exec(ctx, compose(relation(target), stage, casts))
+	if values, err = t.withoutComputed(ctx, target, stage, values); err != nil {
+		return 0, err
+	}
+	n, err := t.connection.exec(ctx, compose(relation(target), stage, values))
 	if err != nil {
 		return 0, err
 	}

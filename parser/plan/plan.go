@@ -116,6 +116,9 @@ type Write struct {
 	Relation *catalog.Relation
 	Columns  []string // remote columns that the rows carry, behind the row identity for Update and Delete
 
+	// Generated are those of Columns that home computes from others.
+	Generated []string
+
 	// Table is a temporary table to create first, in the likeness of the foreign table with its defaults, generated
 	// columns and constraints; empty for none. It cannot be made by LIKE, which needs a privilege that DML does not.
 	Table string

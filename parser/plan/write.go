@@ -6,6 +6,7 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/pgerr"
@@ -120,9 +121,18 @@ func (b *builder) fill(w *Write) {
 	for i := range w.Relation.Columns {
 		c := &w.Relation.Columns[i]
 		names = append(names, b.dialect.Identifier(c.Name))
-		w.Columns = append(w.Columns, dialect.ColumnName(c))
+		w.add(c)
 	}
 	w.RowsSQL = "SELECT " + strings.Join(names, ", ") + " FROM pg_temp." + w.Table
+}
+
+// add notes one more column that the rows carry.
+func (w *Write) add(c *catalog.Column) {
+	name := dialect.ColumnName(c)
+	w.Columns = append(w.Columns, name)
+	if c.Generated {
+		w.Generated = append(w.Generated, name)
+	}
 }
 
 func (b *builder) copyFrom(w *Write, n *pg_query.CopyStmt) error {
@@ -224,7 +234,7 @@ func (b *builder) changed(w *Write, set []*pg_query.Node) string {
 	for i := range w.Relation.Columns {
 		c := &w.Relation.Columns[i]
 		if names[c.Name] || c.Generated {
-			w.Columns = append(w.Columns, dialect.ColumnName(c))
+			w.add(c)
 			list.WriteString(", t." + b.dialect.Identifier(c.Name))
 		}
 	}
