@@ -106,8 +106,12 @@ func (b *builder) resolve() error {
 // add takes in one reference. It is read as the owner of the view given, or (0) as the current role.
 func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 	if r.Target {
-		if t.Kind != 'f' || b.target != nil {
-			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to %q", t.Name), "Write to one foreign table in a statement.")
+		switch {
+		case t.Kind != 'f':
+			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to view %q over foreign tables", t.Name), "Write to the foreign table itself.")
+		case b.target != nil:
+			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign tables %q and %q in one statement", b.target.table.Name, t.Name),
+				"Write to one foreign table in a statement of its own.")
 		}
 		b.target = &source{Relation: r, table: t, alias: aliasOf(r.Var)}
 		return nil

@@ -48,15 +48,15 @@ func (b *builder) checkTarget() error {
 		return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot execute MERGE on foreign table %q", name),
 			"Use INSERT, UPDATE and DELETE in one transaction.")
 	}
-	if targetOf(b.statement.Node.Stmt) != b.target.Var {
-		return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign table %q in a WITH clause or beside other tables", name),
-			"Write to one foreign table in a statement of its own.")
-	}
 	for i, r := range b.req.Statement.Relations() {
 		if r.Target && b.req.References[i].Relation == nil {
 			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign table %q and table %q in one statement", name, r.Name),
 				"Write to one foreign server in a transaction of its own.")
 		}
+	}
+	if targetOf(b.statement.Node.Stmt) != b.target.Var {
+		return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign table %q in a WITH clause", name),
+			"Write to one foreign table in a statement of its own.")
 	}
 	return nil
 }
