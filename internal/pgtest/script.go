@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -360,5 +361,8 @@ func (s *script) lookup(kind string, oid uint32) string {
 	if err := s.home.QueryRow(ctx, sql, oid).Scan(&name); err != nil {
 		return "new"
 	}
-	return name
+	return temporary.ReplaceAllString(name, "pg_temp.")
 }
+
+// temporary is the schema of a session's temporary tables, whose number depends on who else is connected.
+var temporary = regexp.MustCompile(`^pg_temp_\d+\.`)
