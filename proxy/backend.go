@@ -22,14 +22,15 @@ const maxAsync = 1 << 20
 // backend is the home connection of a session. pump reads it on a goroutine of its own; all else is called by the
 // session's frontend goroutine.
 type backend struct {
-	conn     net.Conn
-	in       *wire.Reader
-	toClient func(run []byte) error
-	onAsync  func(typ byte, frame []byte) (taken bool) // a frame that home owed nobody
-	onTag    func(tag []byte)                          // each CommandComplete
-	onReady  func(status byte)                         // each ReadyForQuery
-	onStatus func(name, value string)                  // each ParameterStatus
-	onMissed func()                                    // home met a foreign table of ours, which it should not have
+	conn      net.Conn
+	in        *wire.Reader
+	toClient  func(run []byte) error
+	onAsync   func(typ byte, frame []byte) (taken bool) // a frame that home owed nobody
+	onTag     func(tag []byte)                          // each CommandComplete
+	onReady   func(status byte)                         // each ReadyForQuery
+	onStatus  func(name, value string)                  // each ParameterStatus
+	onColumns func(body []byte)                         // each RowDescription, which may be changed in place
+	onMissed  func()                                    // home met a foreign table of ours, which it should not have
 
 	captured chan []byte   // frames for the frontend, one copy each
 	done     chan struct{} // closed when pump has ended
@@ -101,6 +102,12 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 		}
 		status = frame[wire.HeaderSize]
 		b.onReady(status)
+	case 'T':
+		frame, err := b.in.Frame(size)
+		if err != nil {
+			return 0, false, err
+		}
+		b.onColumns(frame[wire.HeaderSize:])
 	case 'E':
 		frame, err := b.in.Prefix(wire.HeaderSize+256, size)
 		if err != nil {

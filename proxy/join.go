@@ -35,7 +35,7 @@ func (s *Session) shipAll(x *execution) error {
 			return s.cause(err)
 		}
 	}
-	return nil
+	return s.noteCursor(run.ctx, x)
 }
 
 // dropTemps drops the temporary tables of statements that are over, inside a transaction block; elsewhere they went

@@ -53,14 +53,15 @@ type Session struct {
 
 	mu             sync.Mutex // guards what the backend goroutine and cancel requests touch as well
 	stmts          map[string]*prepared
-	status         map[string]string // what home has reported of its settings
-	lastTag        []byte            // of home's last INSERT, UPDATE, DELETE or MERGE
-	stale          bool              // DDL ran here: read the catalog again
-	over           bool              // home has ended a transaction since the frontend looked
-	savepoints     bool              // the open transaction has savepoints
-	committed      bool              // a COMMIT ended the last transaction block
-	ddl            bool              // DDL ran in the transaction that is open
-	forgetInternal bool              // home has lost its prepared statements
+	status         map[string]string       // what home has reported of its settings
+	lastTag        []byte                  // of home's last INSERT, UPDATE, DELETE or MERGE
+	stale          bool                    // DDL ran here: read the catalog again
+	shippedColumns map[attribute]attribute // of inputs that cursors read: to the foreign tables' own
+	over           bool                    // home has ended a transaction since the frontend looked
+	savepoints     bool                    // the open transaction has savepoints
+	committed      bool                    // a COMMIT ended the last transaction block
+	ddl            bool                    // DDL ran in the transaction that is open
+	forgetInternal bool                    // home has lost its prepared statements
 	running        *running
 
 	portals map[string]*portal
@@ -86,7 +87,7 @@ func newSession(server *Server, login *startup.Result) *Session {
 	s.home = newBackend(login.Home, login.HomeLeft, login.TxStatus)
 	s.home.toClient, s.home.onAsync = s.writeClient, s.async
 	s.home.onTag, s.home.onReady, s.home.onStatus = s.tag, s.ready, s.setStatus
-	s.home.onMissed = s.missed
+	s.home.onMissed, s.home.onColumns = s.missed, s.restoreColumns
 	return s
 }
 

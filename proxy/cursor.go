@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"strconv"
+
+	"github.com/sluicedb/sluice/parser"
+)
+
+// attribute names a column as a RowDescription does.
+type attribute struct {
+	table uint32
+	num   int16
+}
+
+// noteCursor remembers which columns of foreign tables the inputs of a DECLARE CURSOR hold: from now on home describes
+// the cursor's rows, and what it says of their origin is restored.
+func (s *Session) noteCursor(ctx context.Context, x *execution) error {
+	if x.statement.Kind != parser.DeclareCursor {
+		return nil
+	}
+	for i := range x.plan.Inputs {
+		in := &x.plan.Inputs[i]
+		rows, err := s.Query(ctx, "SELECT pg_catalog.to_regclass($1)::pg_catalog.oid", "pg_temp."+in.TempName)
+		if err != nil || rows[0][0] == nil {
+			return err
+		}
+		oid, err := strconv.ParseUint(*rows[0][0], 10, 32)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		if s.shippedColumns == nil {
+			s.shippedColumns = map[attribute]attribute{}
+		}
+		for j, c := range in.Columns {
+			s.shippedColumns[attribute{uint32(oid), int16(j + 1)}] = attribute{in.Relation.OID, in.Relation.Columns[c].Num}
+		}
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// restoreColumns makes a RowDescription say of columns of shipped inputs what it would of the foreign tables' (protocol
+// chapter "Message Formats": name, table, attribute number, type, size, modifier, format).
+func (s *Session) restoreColumns(body []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.shippedColumns) == 0 || len(body) < 2 {
+		return
+	}
+	const behindName = 4 + 2 + 4 + 2 + 4 + 2
+	rest := body[2:]
+	for range binary.BigEndian.Uint16(body) {
+		_, field, ok := cString(rest)
+		if !ok || len(field) < behindName {
+			return
+		}
+		at := attribute{binary.BigEndian.Uint32(field), int16(binary.BigEndian.Uint16(field[4:]))}
+		if origin, ok := s.shippedColumns[at]; ok {
+			binary.BigEndian.PutUint32(field, origin.table)
+			binary.BigEndian.PutUint16(field[4:], uint16(origin.num))
+		}
+		rest = field[behindName:]
+	}
+}
