@@ -39,19 +39,10 @@ func sameTree(a, b proto.Message) bool {
 }
 
 func clearLocations(m protoreflect.Message) {
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		switch {
-		case f.Name() == "location" || f.Name() == "stmt_location" || f.Name() == "stmt_len":
+	if m.Descriptor() != nodeDescriptor {
+		for _, f := range shapeOf(m.Descriptor()).locations {
 			m.Clear(f)
-		case f.Kind() != protoreflect.MessageKind || !m.Has(f):
-		case f.IsList():
-			for j := range m.Get(f).List().Len() {
-				clearLocations(m.Get(f).List().Get(j).Message())
-			}
-		default:
-			clearLocations(m.Get(f).Message())
 		}
 	}
+	Children(m, func(_ protoreflect.FieldDescriptor, child protoreflect.Message) { clearLocations(child) })
 }

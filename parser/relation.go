@@ -103,21 +103,11 @@ func (w *relationWalk) message(m protoreflect.Message, s *scope) {
 
 // fields walks the fields of a node in the order of the grammar.
 func (w *relationWalk) fields(m protoreflect.Message, s *scope) {
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		if f.Kind() != protoreflect.MessageKind || !m.Has(f) || skips(m, f) {
-			continue
+	Children(m, func(f protoreflect.FieldDescriptor, child protoreflect.Message) {
+		if !skips(m, f) {
+			w.message(child, s)
 		}
-		if !f.IsList() {
-			w.message(m.Get(f).Message(), s)
-			continue
-		}
-		list := m.Get(f).List()
-		for j := range list.Len() {
-			w.message(list.Get(j).Message(), s)
-		}
-	}
+	})
 }
 
 // skips reports fields that were walked already.
@@ -172,22 +162,7 @@ func Walk(m proto.Message, visit func(proto.Message) (deeper bool)) {
 }
 
 func walk(m protoreflect.Message, visit func(proto.Message) bool) {
-	if !visit(m.Interface()) {
-		return
-	}
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		if f.Kind() != protoreflect.MessageKind || !m.Has(f) {
-			continue
-		}
-		if !f.IsList() {
-			walk(m.Get(f).Message(), visit)
-			continue
-		}
-		list := m.Get(f).List()
-		for j := range list.Len() {
-			walk(list.Get(j).Message(), visit)
-		}
+	if visit(m.Interface()) {
+		Children(m, func(_ protoreflect.FieldDescriptor, child protoreflect.Message) { walk(child, visit) })
 	}
 }

@@ -165,7 +165,13 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if x.plan, err = s.build(req); err != nil || x.plan.Route == plan.Home {
 		return false, err
 	}
-	if err := s.checkPrivileges(ctx, x); err != nil || !x.plan.ShipsParams() && x.plan.Write == nil {
+	if err := s.checkPrivileges(ctx, x); err != nil {
+		return true, err
+	}
+	if !x.plan.ShipsParams() {
+		if x.plan.Write != nil {
+			err = s.checkParams(ctx, x)
+		}
 		return true, err
 	}
 	texts, err := s.paramTexts(ctx, x)
@@ -226,6 +232,20 @@ func (s *Session) paramTexts(ctx context.Context, x *execution) ([]*string, erro
 	}
 	x.texts = rows[0]
 	return x.texts, nil
+}
+
+// checkParams has home read the parameters, whose errors come at Bind.
+func (s *Session) checkParams(ctx context.Context, x *execution) error {
+	if x.bind == nil || len(x.described.params) == 0 {
+		return nil
+	}
+	m := pgproto3.Bind{DestinationPortal: ownPortal, PreparedStatement: onceName, Parameters: x.bind.Parameters, ParameterFormatCodes: x.bind.ParameterFormatCodes}
+	var r request
+	r.close('S', onceName).parse(onceName, selectParams(len(x.described.params)), x.described.params).add('B', &m).close('P', ownPortal)
+	if err := s.ask(ctx, &r, nil); err != nil {
+		return inPortal(err, x.bind)
+	}
+	return nil
 }
 
 // inPortal makes an error about a parameter speak of the client's portal, not of our own.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -21,7 +20,7 @@ type target struct {
 	temps      []string // tables that stand for it
 	definition string   // of columns and constraints, for CREATE TABLE
 	readable   bool     // the current role may see all of its columns
-	shift      int32    // of a COPY: how much longer it is than the client's text, from the table's name on
+	shift      int32    // of positions behind the table's name, where they can be told; else 0
 }
 
 // targetSQL yields for a foreign table: whether it has triggers or rules, whether it is a partition, whether it has
@@ -73,11 +72,7 @@ func (s *Session) readTarget(ctx context.Context, x *execution) (*target, error)
 	case is(2) && w.UserValue:
 		return refuse("OVERRIDING USER VALUE is not supported", "Leave the identity column out of the INSERT.")
 	}
-	t := &target{relation: w.Relation, temps: tables(x.plan), definition: *rows[0][4], readable: is(3)}
-	if w.Kind == plan.CopyFrom {
-		t.shift = int32(utf8.RuneCountInString(w.RunSQL) - utf8.RuneCountInString(x.statement.Text))
-	}
-	return t, nil
+	return &target{relation: w.Relation, temps: tables(x.plan), definition: *rows[0][4], readable: is(3), shift: int32(w.Shift)}, nil
 }
 
 func tables(p *plan.Plan) []string {

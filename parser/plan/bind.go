@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser"
 )
 
 // item is one entry of a FROM clause, or a target, under the name that references call it by.
@@ -136,21 +137,11 @@ func (w *binder) query(m protoreflect.Message, outer *level, from []*pg_query.No
 }
 
 func (w *binder) fields(m protoreflect.Message, l *level, except protoreflect.Name) {
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		if f.Kind() != protoreflect.MessageKind || !m.Has(f) || f.Name() == except {
-			continue
+	parser.Children(m, func(f protoreflect.FieldDescriptor, child protoreflect.Message) {
+		if except == "" || f.Name() != except {
+			w.message(child, l)
 		}
-		if !f.IsList() {
-			w.message(m.Get(f).Message(), l)
-			continue
-		}
-		list := m.Get(f).List()
-		for j := range list.Len() {
-			w.message(list.Get(j).Message(), l)
-		}
-	}
+	})
 }
 
 // from adds the entries of a FROM item to a level.

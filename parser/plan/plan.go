@@ -130,6 +130,9 @@ type Write struct {
 	// RunSQL is run at home with the statement's own parameters after inputs are shipped: an INSERT into, UPDATE or
 	// DELETE of temporary tables, or a COPY into one. Empty for Truncate.
 	RunSQL string
+	// Shift is how much longer RunSQL is than the statement's own text where it is that but for the target's name, in
+	// characters; 0 where it is another text.
+	Shift int
 	// RowsSQL is a SELECT over temporary tables that yields what the engine must get. Empty for Truncate.
 	RowsSQL string
 	// ReturningSQL is a SELECT over temporary tables that yields the RETURNING list, anonymous records as text; empty for

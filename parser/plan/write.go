@@ -2,6 +2,7 @@ package plan
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -102,6 +103,9 @@ func (b *builder) insert(w *Write, n *pg_query.InsertStmt) error {
 	}
 	b.fill(w)
 	w.UserValue = n.Override == pg_query.OverridingKind_OVERRIDING_USER_VALUE
+	if len(n.ReturningList) == 0 && len(b.sources) == 0 {
+		return b.inText(w, n.Relation)
+	}
 	b.redirect(b.target, w.Table)
 	if len(n.ReturningList) == 0 {
 		var err error
@@ -146,28 +150,57 @@ func (b *builder) copyFrom(w *Write, n *pg_query.CopyStmt) error {
 		}
 	}
 	b.fill(w)
-	begin, end, err := nameIn(b.statement.Text, int(n.Relation.Location))
-	w.RunSQL = b.statement.Text[:begin] + "pg_temp." + w.Table + b.statement.Text[end:]
-	return err
+	return b.inText(w, n.Relation)
 }
 
-// nameIn returns where the qualified name that begins at an offset of a text ends.
-func nameIn(text string, begin int) (_, end int, err error) {
+// inText makes RunSQL of the statement's own text, which is faster than to print it, and loses nothing.
+func (b *builder) inText(w *Write, target *pg_query.RangeVar) error {
+	text, name := b.statement.Text, "pg_temp."+w.Table
+	begin := int(target.Location)
+	end, err := nameEnd(text[begin:])
+	if err != nil {
+		return err
+	}
+	end += begin
+	w.RunSQL = text[:begin] + name + text[end:]
+	w.Shift = len(name) - utf8.RuneCountInString(text[begin:end])
+	return nil
+}
+
+// longestName bounds what is read to find where a name ends, for all names but those with long comments in them.
+const longestName = 1 << 10
+
+// nameEnd returns where the qualified name that a text begins with ends.
+func nameEnd(text string) (int, error) {
+	if len(text) > longestName {
+		if end, ok := nameIn(text[:longestName]); ok {
+			return end, nil
+		}
+	}
+	end, ok := nameIn(text + " ;")
+	if !ok {
+		return 0, pgerr.New(pgerr.InternalError, "cannot find the table's name in the statement")
+	}
+	return end, nil
+}
+
+// nameIn is nameEnd for a text that may be cut off; false where something else must follow to be sure.
+func nameIn(text string) (end int, ok bool) {
 	scan, err := pg_query.Scan(text)
 	if err != nil {
-		return 0, 0, pgerr.New(pgerr.InternalError, "a statement cannot be scanned: %v", err)
+		return 0, false
 	}
 	dotted := true
 	for _, token := range scan.Tokens {
 		switch dot := token.Token == pg_query.Token_ASCII_46; {
-		case int(token.Start) < begin || token.Token == pg_query.Token_SQL_COMMENT || token.Token == pg_query.Token_C_COMMENT:
+		case token.Token == pg_query.Token_SQL_COMMENT || token.Token == pg_query.Token_C_COMMENT:
 		case dot == dotted:
-			return begin, end, nil
+			return end, true
 		default:
 			dotted, end = dot, int(token.End)
 		}
 	}
-	return begin, end, nil
+	return 0, false
 }
 
 func (b *builder) truncate(w *Write, n *pg_query.TruncateStmt) {

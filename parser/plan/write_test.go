@@ -98,3 +98,18 @@ func printWrite(p *Plan, err error) string {
 	line("temps", strings.Join(w.Temps, ", "))
 	return b.String()
 }
+
+// TestNameEnd finds names in texts of any length and with anything between their parts.
+func TestNameEnd(t *testing.T) {
+	long := strings.Repeat("x", 2*longestName)
+	for text, name := range map[string]string{
+		"t": "t", "a.b.c (x)": "a.b.c", `"a.b" . "c""d" AS x`: `"a.b" . "c""d"`, "t/*.x*/ VALUES (1)": "t", "a --\n.b": "a --\n.b",
+		"a.b VALUES ('" + long + "')": "a.b", "a /*" + long + "*/ .b DEFAULT VALUES": "a /*" + long + "*/ .b",
+		"a" + strings.Repeat(" ", longestName) + ".b":                            "a" + strings.Repeat(" ", longestName) + ".b",
+		"\u00fc.\u00e4 VALUES ('" + strings.Repeat("\u00e4", longestName) + "')": "\u00fc.\u00e4",
+	} {
+		if end, err := nameEnd(text); err != nil || text[:end] != name {
+			t.Errorf("%.40q: %d, %v", text, end, err)
+		}
+	}
+}
