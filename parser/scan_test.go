@@ -82,17 +82,20 @@ func identifiers(text string) ([]string, bool) {
 			list = append(list, cut(strings.ReplaceAll(word[1:len(word)-1], `""`, `"`)))
 		case token.Token == pg_query.Token_NCHAR && len(word) == 1: // the N of N'…'
 		case token.Token == pg_query.Token_IDENT, token.KeywordKind != pg_query.KeywordKind_NO_KEYWORD && isIdentStart(word[0]):
-			list = append(list, cut(strings.Map(lower, word)))
+			list = append(list, cut(lower(word)))
 		}
 	}
 	return list, true
 }
 
-func lower(r rune) rune {
-	if r >= 'A' && r <= 'Z' {
-		return r + 'a' - 'A'
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
 	}
-	return r
+	return string(b)
 }
 
 // FuzzConcerns checks that no word which Postgres sees is missed.
