@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/jackc/pgx/v5/pgconn"
+	"go.uber.org/goleak"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// typeOIDs are the types that catalogs of the golden files can have.
+var typeOIDs = map[string]uint32{
+	"bool": boolOID, "int2": int2OID, "int4": int4OID, "int8": int8OID, "text": textOID, "varchar": varcharOID, "bpchar": 1042, "float8": float8OID,
+	"date": dateOID, "timestamp": timestampOID, "timestamptz": timestamptzOID, "interval": 1186, "uuid": uuidOID, "numeric": numericOID,
+	"jsonb": 3802, "oid": 26,
+}
+
+// typeOf reads a type, of which only numeric can have a modifier: numeric(p,s).
+func typeOf(d *datadriven.TestData, t *testing.T, text string) (uint32, int32) {
+	name, modifier, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
+	oid, ok := typeOIDs[name]
+	if !ok {
+		d.Fatalf(t, "no such type: %s", text)
+	}
+	if modifier == "" {
+		return oid, -1
+	}
+	var p, s int32
+	if _, err := fmt.Sscanf(modifier, "%d:%d", &p, &s); err != nil {
+		d.Fatalf(t, "%s: %v", text, err)
+	}
+	return oid, p<<16 | s + 4
+}
+
+// golden is the catalog that a golden file works with. Its lines are
+//
+//	server lake database=/lake.duckdb
+//	table lake.emp lake id:int4 name:text:C pay:numeric(10:2) table_name=staff
+//	view lake.v id:int4: SELECT …
+type golden struct {
+	snapshot *catalog.Snapshot
+	servers  map[string]*catalog.Server
+}
+
+func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
+	g.snapshot = &catalog.Snapshot{Installed: true, Servers: map[uint32]*catalog.Server{}, Relations: map[uint32]*catalog.Relation{}}
+	g.servers = map[string]*catalog.Server{}
+	for i, line := range strings.Split(strings.TrimSpace(d.Input), "\n") {
+		oid := uint32(16400 + i)
+		head, definition, _ := strings.Cut(line, ": ")
+		words := strings.Fields(head)
+		switch words[0] {
+		case "server":
+			s := &catalog.Server{OID: oid, Name: words[1], Wrapper: "sluice_duckdb", Options: map[string]string{}}
+			setOptions(s.Options, words[2:])
+			g.servers[s.Name], g.snapshot.Servers[oid] = s, s
+		case "table", "view", "invoker":
+			schema, name, _ := strings.Cut(words[1], ".")
+			r := &catalog.Relation{OID: oid, Schema: schema, Name: name, Kind: 'v', Options: map[string]string{}, Definition: definition}
+			rest := words[2:]
+			if words[0] == "table" {
+				r.Kind, r.Server, rest = 'f', g.servers[words[2]], words[3:]
+			}
+			r.Invoker = words[0] == "invoker"
+			setOptions(r.Options, rest)
+			r.Columns = columns(t, d, rest)
+			g.snapshot.Relations[oid] = r
+		default:
+			d.Fatalf(t, "%s?", line)
+		}
+	}
+	return ""
+}
+
+func setOptions(options map[string]string, words []string) {
+	for _, w := range words {
+		if name, value, ok := strings.Cut(w, "="); ok {
+			options[name] = value
+		}
+	}
+}
+
+func columns(t *testing.T, d *datadriven.TestData, words []string) (list []catalog.Column) {
+	for i, w := range words {
+		if strings.Contains(w, "=") {
+			continue
+		}
+		name, typ, _ := strings.Cut(w, ":")
+		c := catalog.Column{Num: int16(i + 1), Name: name, Collation: defaultCollation}
+		if typ, c.BytewiseC = strings.CutSuffix(typ, ":C"); c.BytewiseC {
+			c.Collation = cCollation
+		}
+		c.Type, c.Typmod = typeOf(d, t, typ)
+		list = append(list, c)
+	}
+	return list
+}
+
+// references resolves names as home would with search_path = lake, public.
+func (g *golden) references(s *parser.Statement) (list []Reference) {
+	for _, r := range s.Relations() {
+		ref := Reference{OID: 99}
+		for _, known := range g.snapshot.Relations {
+			if known.Name == r.Name && (known.Schema == r.Schema || r.Schema == "" && known.Schema == "lake") {
+				ref = Reference{OID: known.OID, Relation: known}
+			}
+		}
+		list = append(list, ref)
+	}
+	return list
+}
+
+// TestRead prints plans of statements that read. Arguments: types are the result's, params the parameters', force a
+// route, and settings by their names.
+func TestRead(t *testing.T) {
+	for _, file := range []string{"binding", "home_join", "remote"} {
+		t.Run(file, func(t *testing.T) {
+			g := &golden{}
+			datadriven.RunTest(t, "testdata/"+file, func(t *testing.T, d *datadriven.TestData) string {
+				if d.Cmd == "catalog" {
+					return g.load(t, d)
+				}
+				return printRead(Build(g.request(t, d)))
+			})
+		})
+	}
+}
+
+func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
+	list, err := parser.Parse(d.Input)
+	if err != nil || len(list) != 1 {
+		d.Fatalf(t, "cannot parse: %v", err)
+	}
+	req := Request{Statement: list[0], Snapshot: g.snapshot, References: g.references(list[0]), TempPrefix: "s_"}
+	req.Settings = Settings{TimeZone: "UTC", DateStyle: "ISO, MDY", IntervalStyle: "postgres", ExtraFloatDigits: 1}
+	for _, arg := range d.CmdArgs {
+		value := strings.Join(arg.Vals, ", ")
+		switch arg.Key {
+		case "types":
+			for i, v := range arg.Vals {
+				f := engines.Field{Name: "f" + strconv.Itoa(i+1)}
+				f.OID, f.Typmod = typeOf(d, t, v)
+				req.Fields = append(req.Fields, f)
+			}
+		case "params":
+			for _, v := range arg.Vals {
+				oid, _ := typeOf(d, t, v)
+				req.Params = append(req.Params, oid)
+			}
+		case "force":
+			req.Force = Route(value)
+		case "hold":
+			req.HoldParams = true
+		case "datestyle":
+			req.Settings.DateStyle = value
+		case "timezone":
+			req.Settings.TimeZone = value
+		case "intervalstyle":
+			req.Settings.IntervalStyle = value
+		case "floatdigits":
+			req.Settings.ExtraFloatDigits = 0
+		case "encoding":
+			req.Settings.ClientEncoding = value
+		default:
+			d.Fatalf(t, "%s?", arg.Key)
+		}
+	}
+	return req
+}
+
+func printRead(p *Plan, err error) string {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return fmt.Sprintf("%s: %s\nhint: %s\n", pe.Code, pe.Message, pe.Hint)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s", p.Route)
+	if p.Reason != "" {
+		fmt.Fprintf(&b, ": %s", p.Reason)
+	}
+	b.WriteString("\n")
+	var needs []string
+	for _, v := range p.Privileges {
+		text := v.Name + " on " + v.Relation.Name
+		if v.View != 0 {
+			text += " as the owner of " + strconv.Itoa(int(v.View))
+		}
+		if !slices.Contains(needs, text) {
+			needs = append(needs, text)
+		}
+	}
+	if len(needs) > 1 || len(needs) == 1 && p.Privileges[0].View != 0 {
+		fmt.Fprintf(&b, "needs: %s\n", strings.Join(needs, "; "))
+	}
+	if p.RemoteSQL != "" {
+		fmt.Fprintf(&b, "%s: %s%s\n", p.Server.Name, p.RemoteSQL, bound(p.Params))
+	}
+	for _, in := range p.Inputs {
+		fmt.Fprintf(&b, "%s: %s%s\n", in.TempName, in.RemoteSQL, bound(in.Params))
+	}
+	if p.HomeSQL != "" {
+		fmt.Fprintf(&b, "home: %s\n", p.HomeSQL)
+	}
+	return b.String()
+}
+
+func bound(params []int) string {
+	if len(params) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" bound to %v", params)
+}
