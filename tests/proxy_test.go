@@ -167,6 +167,10 @@ func TestOracleGenerated(t *testing.T) {
 	)
 	g := oracle.NewGenerator(*seed)
 	for i := range *generated {
+		if i == *generated/2 { // the second half under other formats
+			o.Compare(t, oracle.Statement{SQL: "SET timezone = 'America/New_York'", Setting: true})
+			o.Compare(t, oracle.Statement{SQL: "SET datestyle = 'SQL, DMY'", Setting: true})
+		}
 		o.Compare(t, g.Statement(fmt.Sprintf("seed %d, statement %d", *seed, i+1)))
 	}
 	t.Log(o.Report())

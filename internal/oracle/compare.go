@@ -109,6 +109,9 @@ func (o *Oracle) check(t *testing.T, s Statement, side *Side, p protocol, want a
 	if side.Route != "" && got.code == notSupported && want.code != notSupported {
 		return false
 	}
+	if s.Loose && strings.HasPrefix(got.code, "22") && strings.Contains(s.SQL, " JOIN ") {
+		return true // another plan of a join comes to other rows
+	}
 	if s.Loose && p.simple {
 		want.dropModifiers()
 		got.dropModifiers()
