@@ -34,6 +34,10 @@ func (s *Session) changeStyles(ctx context.Context, from, to styles) error {
 // plain leaves out what makes no difference to how values are written.
 func (t styles) plain() styles {
 	t.date, _, _ = strings.Cut(t.date, ",")
+	switch t.zone {
+	case "Etc/UTC", "GMT", "Etc/GMT", "Zulu":
+		t.zone = "UTC"
+	}
 	if digits, err := strconv.Atoi(t.float); err == nil && digits > 0 {
 		t.float = "1"
 	}

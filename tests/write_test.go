@@ -309,6 +309,10 @@ func TestWriteCopy(t *testing.T) {
 	} {
 		var got [2]string
 		for i, conn := range []*pgx.Conn{p.plain, p.foreign} {
+			if !strings.Contains(strings.ToUpper(c.sql), "STDIN") {
+				got[i] = answer(t, conn, c.sql)
+				continue
+			}
 			tag, err := conn.PgConn().CopyFrom(timed(t), strings.NewReader(c.data), c.sql)
 			got[i] = tag.String() + " " + fault(err) + string(conn.PgConn().TxStatus())
 		}
