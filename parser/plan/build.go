@@ -11,6 +11,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/dialect"
+	"github.com/sluicedb/sluice/parser/govern"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -116,13 +117,14 @@ func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 		b.target = &source{Relation: r, table: t, alias: aliasOf(r.Var)}
 		return nil
 	}
-	b.privileges = append(b.privileges, Privilege{Relation: t, View: as, Name: "SELECT"})
+	g := govern.Read(t, as)
+	t, b.privileges = g.Relation, append(b.privileges, g.Needs...)
 	switch t.Kind {
 	case 'f':
 		b.sources = append(b.sources, source{Relation: r, table: t, alias: aliasOf(r.Var)})
 		return nil
 	case 'v':
-		return b.inline(r, t, as)
+		return b.inline(r, t, g.Within)
 	}
 	return nil // a materialized view is home's own rows
 }
@@ -134,8 +136,8 @@ func aliasOf(v *pg_query.RangeVar) string {
 	return v.Relname
 }
 
-// inline replaces a view by its definition.
-func (b *builder) inline(r parser.Relation, v *catalog.Relation, as uint32) error {
+// inline replaces a view by its definition, whose references stand within the view given.
+func (b *builder) inline(r parser.Relation, v *catalog.Relation, within uint32) error {
 	if r.Holder == nil {
 		return pgerr.New(pgerr.FeatureNotSupported, "view %q over foreign tables cannot stand here", v.Name)
 	}
@@ -144,13 +146,9 @@ func (b *builder) inline(r parser.Relation, v *catalog.Relation, as uint32) erro
 		return pgerr.New(pgerr.InternalError, "the definition of view %q cannot be read", v.Name)
 	}
 	body := list[0].Clone()
-	inner := as
-	if !v.Invoker {
-		inner = v.OID
-	}
 	for _, ir := range body.Relations() {
 		if t := b.named(ir.Schema, ir.Name); t != nil {
-			if err := b.add(ir, t, inner); err != nil {
+			if err := b.add(ir, t, within); err != nil {
 				return err
 			}
 		}

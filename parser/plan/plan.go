@@ -4,6 +4,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/govern"
 )
 
 // Route says who computes a statement.
@@ -89,12 +90,7 @@ type Input struct {
 }
 
 // Privilege is one privilege that a role needs on a relation.
-type Privilege struct {
-	Relation *catalog.Relation
-	View     uint32  // 0: the current role needs it; else the owner of this view, in which the reference stands
-	Name     string  // SELECT, INSERT, UPDATE, DELETE, TRUNCATE
-	Columns  []int16 // attribute numbers where they are known; none: the whole relation, unless home knows of less
-}
+type Privilege = govern.Privilege
 
 // WriteKind is what is done to the rows of a foreign table.
 type WriteKind int

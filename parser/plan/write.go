@@ -10,6 +10,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/dialect"
+	"github.com/sluicedb/sluice/parser/govern"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -81,11 +82,7 @@ func targetOf(n *pg_query.Node) *pg_query.RangeVar {
 
 // require notes privileges on the target, which Postgres checks before those on what is read.
 func (b *builder) require(names ...string) {
-	var list []Privilege
-	for _, n := range names {
-		list = append(list, Privilege{Relation: b.target.table, Name: n})
-	}
-	b.privileges = append(list, b.privileges...)
+	b.privileges = append(govern.Write(b.target.table, names...), b.privileges...)
 }
 
 func (b *builder) insert(w *Write, n *pg_query.InsertStmt) error {
