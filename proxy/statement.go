@@ -175,7 +175,7 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 		return true, err
 	}
 	texts, err := s.paramTexts(ctx, x)
-	if err == nil && !plan.Shippable(x.described.params, texts) {
+	if err == nil && !x.plan.Takes(x.described.params, texts) {
 		req.HoldParams = true
 		x.plan, err = s.build(req)
 	}

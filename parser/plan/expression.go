@@ -17,6 +17,7 @@ type shipper struct {
 	b      *builder
 	d      dialect.DuckDB
 	params []int           // statement parameters in the order of the placeholders
+	counts []int           // those among them that are numbers of rows
 	reason string          // the first thing that cannot be shipped
 	taken  map[string]bool // relation aliases in use, in lower case: DuckDB's names do not differ by case
 }

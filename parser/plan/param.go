@@ -1,6 +1,10 @@
 package plan
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // ShipsParams reports whether parameters go to an engine.
 func (p *Plan) ShipsParams() bool {
@@ -23,10 +27,13 @@ var dateForms = map[uint32]*regexp.Regexp{
 	timestamptzOID: regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d)?$`),
 }
 
-// Shippable reports whether engines read all of the parameter values, in home's text form, as home does.
-func Shippable(types []uint32, texts []*string) bool {
+// Takes reports whether the engines of the plan read all of the parameter values, in home's text form, as home does, and
+// can use them.
+func (p *Plan) Takes(types []uint32, texts []*string) bool {
 	for i, t := range texts {
-		if form := dateForms[types[i]]; t != nil && form != nil && !form.MatchString(*t) {
+		switch form := dateForms[types[i]]; {
+		case t == nil:
+		case form != nil && !form.MatchString(*t), strings.HasPrefix(*t, "-") && slices.Contains(p.counts, i+1):
 			return false
 		}
 	}

@@ -57,6 +57,7 @@ type Plan struct {
 	Server    *catalog.Server
 	RemoteSQL string
 	Params    []int
+	counts    []int       // parameters that are numbers of rows: it is home that refuses negative ones
 	Copy      *CopyFormat // the statement is a COPY (SELECT …) TO STDOUT of the rows; nil for none
 
 	// HomeJoin: inputs to ship, then HomeSQL to run over them with the statement's own parameters.

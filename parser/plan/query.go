@@ -322,14 +322,35 @@ func (s *shipper) orderAndLimit(q *pg_query.SelectStmt, e *scope, columns []scop
 		if l.n == nil || l.n.GetAConst().GetIsnull() {
 			continue
 		}
-		c := l.n.GetAConst()
-		if c == nil || c.GetIval() == nil || c.GetIval().Ival < 0 {
-			s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
+		number, ok := s.count(l.n, e)
+		if !ok {
 			return "", false
 		}
-		out.WriteString(l.word + strconv.Itoa(int(c.GetIval().Ival)))
+		out.WriteString(l.word + number)
 	}
 	return out.String(), true
+}
+
+// count prints a LIMIT or OFFSET: a number, or a parameter where no correlation can make it one of many.
+func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
+	if c := n.GetAConst(); c.GetIval() != nil && c.GetIval().Ival >= 0 {
+		return strconv.Itoa(int(c.GetIval().Ival)), true
+	}
+	param := n.GetParamRef()
+	if c := n.GetTypeCast(); c != nil {
+		param = c.Arg.GetParamRef()
+	}
+	if param == nil || e.outer != nil {
+		s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
+		return "", false
+	}
+	sql, t, ok := s.expression(n, e)
+	if !ok || !t.isInt() {
+		s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
+		return "", false
+	}
+	s.counts = append(s.counts, int(param.Number))
+	return sql, true
 }
 
 // sortKey prints one key, the place of NULLs always said: Postgres has them last, and first for DESC.
