@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// guardTests changes a tree so that it prints right: the printer leaves out the parentheses of (a OR b) IS NULL, which a
-// cast to boolean puts back and which changes nothing.
+// guardTests changes a tree so that it prints right: the printer leaves out the parentheses of (a OR b) IS NULL and of
+// (a IS DISTINCT FROM b) = c, which a cast to boolean puts back and which changes nothing.
 func guardTests(raw *pg_query.RawStmt) {
 	Walk(raw, func(m proto.Message) bool {
 		switch n := m.(type) {
@@ -15,14 +15,22 @@ func guardTests(raw *pg_query.RawStmt) {
 			n.Arg = guarded(n.Arg)
 		case *pg_query.BooleanTest:
 			n.Arg = guarded(n.Arg)
+		case *pg_query.A_Expr:
+			n.Lexpr, n.Rexpr = guarded(n.Lexpr), guarded(n.Rexpr)
 		}
 		return true
 	})
 }
 
+// guarded casts an expression that is boolean by its form to boolean.
 func guarded(n *pg_query.Node) *pg_query.Node {
-	switch n.GetNode().(type) {
+	switch e := n.GetNode().(type) {
 	case *pg_query.Node_BoolExpr, *pg_query.Node_NullTest, *pg_query.Node_BooleanTest:
+	case *pg_query.Node_AExpr:
+		switch e.AExpr.Kind {
+		case pg_query.A_Expr_Kind_AEXPR_OP, pg_query.A_Expr_Kind_AEXPR_NULLIF, pg_query.A_Expr_Kind_A_EXPR_KIND_UNDEFINED:
+			return n
+		}
 	default:
 		return n
 	}

@@ -23,6 +23,8 @@ func TestDeparse(t *testing.T) {
 		`SELECT NOT a = b, (NOT a) = b, a = (b = c), (a = b) = c, a BETWEEN 1 AND (2 + 3), NOT (a BETWEEN 1 AND 2) FROM t`,
 		`SELECT a LIKE 'x' ESCAPE '!', a NOT ILIKE 'y', a SIMILAR TO 'z', (a ~ 'b') = true FROM t`,
 		`SELECT extract(year FROM d), substring(a FROM 1 FOR 2), trim(both 'x' FROM a), position('a' IN b), overlay(a PLACING 'x' FROM 1) FROM t`,
+		`SELECT (a IS DISTINCT FROM b) IS TRUE, (a IS DISTINCT FROM b) = c, (a IN (1, 2)) = b, (a LIKE 'x') IS NULL FROM t`,
+		`SELECT (a BETWEEN 1 AND 2) = c, (a = ANY (b)) IS NOT FALSE, a = (b IS NULL), (a + b) IS NULL, (a = b) IS NULL FROM t`,
 		`INSERT INTO t (a) SELECT 1 ON CONFLICT (a) DO UPDATE SET a = excluded.a WHERE t.a > 1 RETURNING *`,
 		`COPY (SELECT 1) TO STDOUT WITH (FORMAT csv, HEADER true, DELIMITER ';')`,
 		`DECLARE c NO SCROLL CURSOR WITH HOLD FOR SELECT 1`,
