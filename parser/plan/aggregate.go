@@ -4,7 +4,7 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 )
 
-// function prints the aggregates whose type and value are the same on the engine.
+// function prints the functions whose type and value are the same on the engine: those of scalar, and aggregates.
 func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 	name := lastName(f.Funcname)
 	if len(f.Funcname) > 1 && f.Funcname[0].GetString_().GetSval() != "pg_catalog" {
@@ -15,6 +15,9 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 	}
 	if f.AggStar && name == "count" {
 		return s.filtered("count(*)", plainType(int8OID), f, e)
+	}
+	if sql, t, ok, known := s.scalar(name, f, e); known {
+		return sql, t, ok
 	}
 	if len(f.Args) != 1 {
 		return s.no("function %s is not proven equal on duckdb", name)

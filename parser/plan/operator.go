@@ -145,12 +145,16 @@ func (s *shipper) nullIf(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	return "nullif(" + ls + ", " + rs + ")", lt, true
 }
 
-// arithmetic prints + - * over integers, where both raise on overflow of the result type, and unary minus.
+// arithmetic prints operators that compute. These are + - * over integers, where both raise on overflow of the result type, and unary minus.
 func (s *shipper) arithmetic(x *pg_query.A_Expr, name string, e *scope) (string, typ, bool) {
-	if name != "+" && name != "-" && name != "*" || x.Rexpr == nil {
+	switch {
+	case x.Lexpr != nil && (name == "/" || name == "%"):
+		return s.divide(x, name, e)
+	case x.Lexpr != nil && name == "||":
+		return s.concat(x, e)
+	case name != "+" && name != "-" && name != "*" || x.Rexpr == nil:
 		return s.no("operator %s is not proven equal on duckdb", name)
-	}
-	if x.Lexpr == nil {
+	case x.Lexpr == nil:
 		return s.unary(x, name, e)
 	}
 	ls, lt, rs, rt, ok := s.pair(x.Lexpr, x.Rexpr, e)

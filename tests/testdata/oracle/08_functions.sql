@@ -1,0 +1,28 @@
+-- Functions and operators that engines compute, over values at the limits.
+SELECT k, length(t), char_length(t), character_length(t), octet_length(t), length(v), length(c) FROM {s}.texts ORDER BY k;
+SELECT k, length(t), char_length(t), octet_length(t) FROM {s}.texts ORDER BY k;
+SELECT k FROM {s}.texts WHERE length(t) > 3 ORDER BY k;
+SELECT length(t), count(*) FROM {s}.texts GROUP BY length(t) ORDER BY 1;
+SELECT max(length(t)), min(octet_length(t)), sum(length(t)) FROM {s}.texts;
+SELECT k, left(t, 0), left(t, 1), left(t, 2), left(t, 400), substr(t, 1, 1), substr(t, 2, 3), substring(t, 5, 0), substr(t, 290, 50) FROM {s}.texts ORDER BY k;
+SELECT left(t, 1), count(*) FROM {s}.texts WHERE t LIKE 'a%' GROUP BY left(t, 1);
+SELECT k, substring(t FROM 2 FOR 1), left(t, -1), substr(t, 0, 2), substr(t, 2) FROM {s}.texts ORDER BY k;
+SELECT k, t || t, t || 'x', 'é' || t, t || NULL, t || '' FROM {s}.texts ORDER BY k;
+SELECT k FROM {s}.texts WHERE t || 'b' = 'ab' ORDER BY k;
+SELECT k, k || t, t || k, v || t FROM {s}.texts ORDER BY k;
+SELECT k, i2 / 2, i4 / 3, i8 / 7, i2 % 2, i4 % 3, i8 % 7 FROM {s}.ints ORDER BY k;
+SELECT k, i2 / -2, i4 / -3, i8 / -7, i2 % -2, i4 % -3, i8 % -7, i4 / 2147483647, i4 % 2147483647, i4 / 1, i4 % 1 FROM {s}.ints ORDER BY k;
+SELECT i4 / 0 FROM {s}.ints;
+SELECT i4 % 0 FROM {s}.ints;
+SELECT i4 / 0 FROM {s}.nothing n JOIN {s}.ints ON n.k = i4;
+SELECT i4 % -1 FROM {s}.ints ORDER BY k;
+SELECT i4 / -1 FROM {s}.ints WHERE k = 5;
+SELECT k % 3, count(*), sum(k / 2) FROM {s}.series GROUP BY k % 3 ORDER BY 1;
+SELECT g, k / 1000 AS thousand, count(*) FROM {s}.series WHERE k % 7 = 0 GROUP BY 1, 2 ORDER BY 2, 1;
+SELECT (k + 1) / 2 * 2 - k % 4 FROM {s}.series WHERE (k / 10) % 50 = 3 ORDER BY k;
+SELECT k, date_trunc('second', ts), date_trunc('minute', ts), date_trunc('hour', ts), date_trunc('day', ts) FROM {s}.dates ORDER BY k;
+SELECT k, date_trunc('week', ts), date_trunc('month', ts), date_trunc('quarter', ts), date_trunc('year', ts) FROM {s}.dates ORDER BY k;
+SELECT k, date_trunc('month', d), date_trunc('month', tz), date_trunc('decade', ts), date_trunc('MONTH', ts) FROM {s}.dates ORDER BY k;
+SELECT date_trunc('fortnight', ts) FROM {s}.dates;
+SELECT date_trunc('month', placed) AS month, count(*), sum(qty) FROM {s}.orders GROUP BY 1 ORDER BY 1;
+SELECT date_trunc('week', placed), max(total) FROM {s}.orders WHERE date_trunc('month', placed) >= '2024-02-01' GROUP BY date_trunc('week', placed) ORDER BY 1;
