@@ -140,7 +140,7 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 		x.own = own
 		return true, nil
 	}
-	if x.statement.Kind == parser.Execute {
+	if executed(x.statement.Node.Stmt) != nil {
 		return s.planExecute(ctx, x)
 	}
 	references, err := s.resolve(ctx, x)

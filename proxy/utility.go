@@ -23,8 +23,8 @@ func (s *Session) handles(st *parser.Statement) bool {
 	switch n := st.Node.Stmt; {
 	case s.utility(st) != nil:
 		return true
-	case n.GetExecuteStmt() != nil:
-		return s.prepared(n.GetExecuteStmt().Name) != nil
+	case executed(n) != nil:
+		return s.prepared(executed(n).Name) != nil
 	default:
 		return parser.Plans(st)
 	}
@@ -200,42 +200,4 @@ func (s *Session) prepareSQL(ctx context.Context, x *execution) (*cursor, error)
 	s.stmts[x.statement.Node.Stmt.GetPrepareStmt().Name] = &prepared{inner}
 	x.tag = fixedTag(tag)
 	return nil, nil
-}
-
-// planExecute plans the statement that an EXECUTE of ours names, with its arguments as parameters.
-func (s *Session) planExecute(ctx context.Context, x *execution) (bool, error) {
-	stmt := x.statement.Node.Stmt.GetExecuteStmt()
-	p := s.prepared(stmt.Name)
-	if p == nil {
-		return false, nil
-	}
-	var r request
-	d, err := s.readDescription(ctx, r.describe('S', stmt.Name))
-	if err != nil {
-		return false, err
-	}
-	if len(stmt.Params) != len(d.params) {
-		e := pgerr.New(pgerr.SyntaxError, "wrong number of parameters for prepared statement %q", stmt.Name)
-		return false, pgerr.Detail(e, "Expected %d parameters but got %d.", len(d.params), len(stmt.Params))
-	}
-	bind := &pgproto3.Bind{}
-	if len(stmt.Params) > 0 {
-		list, err := parser.DeparseList(stmt.Params)
-		if err != nil {
-			return false, err
-		}
-		rows, _, err := s.once(ctx, "SELECT "+list, nil, nil)
-		if err != nil {
-			return false, err
-		}
-		for _, v := range rows[0] {
-			if v == nil {
-				bind.Parameters = append(bind.Parameters, nil)
-			} else {
-				bind.Parameters = append(bind.Parameters, []byte(*v))
-			}
-		}
-	}
-	x.statement, x.described, x.bind = p.statement, d, bind
-	return s.plan(ctx, x)
 }
