@@ -74,10 +74,6 @@ func (b *builder) rows() (*pg_query.SelectStmt, *CopyFormat) {
 // deliverable reports whether the session's settings let the proxy write the result's values as home would.
 func (b *builder) deliverable() bool {
 	set := b.req.Settings
-	if set.DateStyle != "" && !strings.HasPrefix(set.DateStyle, "ISO") {
-		b.because("DateStyle %s is written at home", set.DateStyle)
-		return false
-	}
 	if set.ClientEncoding != "" && set.ClientEncoding != "UTF8" {
 		b.because("client_encoding %s is written at home", set.ClientEncoding)
 		return false
@@ -87,7 +83,10 @@ func (b *builder) deliverable() bool {
 		case !deliverables[f.OID] || f.OID == 1186 && f.Typmod != -1:
 			b.because("a column of this type is written at home")
 			return false
-		case f.OID == timestamptzOID && !knownZone(set.TimeZone):
+		case datedTypes[f.OID] && set.DateStyle != "" && !strings.HasPrefix(set.DateStyle, "ISO"):
+			b.because("DateStyle %s is written at home", set.DateStyle)
+			return false
+		case (f.OID == timestamptzOID || f.OID == 1185) && !knownZone(set.TimeZone):
 			b.because("time zone %s is known to home alone", set.TimeZone)
 			return false
 		case f.OID == 1186 && set.IntervalStyle != "" && set.IntervalStyle != "postgres":
@@ -105,6 +104,9 @@ func knownZone(name string) bool {
 	_, err := time.LoadLocation(name)
 	return err == nil
 }
+
+// datedTypes are the types whose values are written by DateStyle: date, timestamp, timestamptz and arrays of them.
+var datedTypes = map[uint32]bool{dateOID: true, timestampOID: true, timestamptzOID: true, 1182: true, 1115: true, 1185: true}
 
 // deliverables are the types whose values the proxy writes as home does.
 var deliverables = map[uint32]bool{
