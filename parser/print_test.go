@@ -10,6 +10,7 @@ func TestDeparse(t *testing.T) {
 		`SELECT -(2^2), (-2)^2, - 2 ^ 2, 2^3^2, not true is null`,
 		`SELECT (('2024-01-01 02:00'::timestamp at time zone 'America/New_York')::text)::date`,
 		`SELECT (k > 1 OR NULL) IS NULL, (a AND b) IS NOT TRUE, (NOT a) IS NULL, (a IS NULL) IS NOT NULL FROM t`,
+		`SELECT (a IS DISTINCT FROM b) IS NOT DISTINCT FROM (c > d), (a IS NULL) IS DISTINCT FROM b, (a IS DISTINCT FROM b) IS NULL, a IS DISTINCT FROM (b IS NOT NULL) FROM t`,
 		`SELECT pg_typeof(4294967310), 4294967310, 1.50, -1, - (-1), .5e10, 'it''s', E'a\\b\n', U&'d\0061t'`,
 		`SELECT (a).b, (a.b).c, (array[1,2])[1], (f(x)).y, x[1:2], (t.*)::text FROM t`,
 		`SELECT a IN (1,2), (a, b) IN ((1,2)), a = ANY (ARRAY[1]), a <> ALL ('{1}'), (a,b) = (SELECT 1,2) FROM t`,

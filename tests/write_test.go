@@ -84,7 +84,7 @@ func fault(err error) string {
 }
 
 // contents are all rows of the pair's tables.
-const contents = "SELECT * FROM item ORDER BY id, name, price, made; SELECT * FROM other ORDER BY id, label"
+const contents = "SELECT * FROM item; SELECT * FROM other"
 
 // run runs a statement in both sessions and compares answers and tables.
 func (p *pair) run(t *testing.T, sql string) {
@@ -101,7 +101,7 @@ func (p *pair) compare(t *testing.T, after string) {
 	if p.plain.PgConn().TxStatus() == 'E' {
 		return
 	}
-	if want, got := answer(t, p.plain, contents), answer(t, p.foreign, contents); got != want {
+	if want, got := unordered(answer(t, p.plain, contents)), unordered(answer(t, p.foreign, contents)); got != want {
 		t.Fatalf("tables after %s\nforeign: %s\n  plain: %s", after, got, want)
 	}
 }
