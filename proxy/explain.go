@@ -100,6 +100,9 @@ func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
 	if o.format != "text" && o.format != "json" {
 		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "EXPLAIN over foreign tables has no format %q", o.format), "Use FORMAT text or json.")
 	}
+	run := s.begin()
+	defer run.end()
+	defer run.limit(y.timeout())()
 	started := time.Now()
 	root, err := s.explainPlan(ctx, y, o)
 	if err != nil {

@@ -149,15 +149,15 @@ func (s *stream) end() int {
 	return s.rows
 }
 
-// Close interrupts what runs, and frees the result and the connection, which is used again when no interrupt can have
-// hit it and nothing failed on it.
+// Close interrupts what runs, and frees the result and the connection, which is used again only where the result was read
+// to its end: what DuckDB still computes of one that is thrown away can fail the connection's next statement.
 func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.closing)
 		select {
 		case <-s.turn:
 			s.release()
-			s.giveBack(s.err == nil || s.err == io.EOF)
+			s.giveBack(s.err == io.EOF)
 		default:
 			s.takeTurn()
 			s.release()
