@@ -15,8 +15,47 @@ import (
 )
 
 // checkPrivileges refuses a statement whose role lacks a privilege on a relation of ours: home never comes to check them.
-// Whole relations are checked first. Only where that fails, home is asked which columns the statement really uses.
 func (s *Session) checkPrivileges(ctx context.Context, x *execution) error {
+	if err := s.checkNeeded(ctx, x); err != nil {
+		return err
+	}
+	return s.checkShipped(ctx, x)
+}
+
+// checkShipped refuses to ship rows of a table below a view to a role that may read the view alone: until they are
+// dropped it could read in its temporary schema what the view leaves out.
+func (s *Session) checkShipped(ctx context.Context, x *execution) error {
+	below := map[uint32]bool{}
+	for _, p := range x.plan.Privileges {
+		if p.View != 0 {
+			below[p.Relation.OID] = true
+		}
+	}
+	var list []catalog.Privilege
+	for i := range x.plan.Inputs {
+		in := &x.plan.Inputs[i]
+		if !below[in.Relation.OID] {
+			continue
+		}
+		columns := make([]int16, len(in.Columns))
+		for j, c := range in.Columns {
+			columns[j] = in.Relation.Columns[c].Num
+		}
+		list = append(list, catalog.Privilege{OID: in.Relation.OID, Name: "SELECT", Columns: columns})
+	}
+	err := catalog.CheckPrivileges(ctx, s, list)
+	var pe *pgconn.PgError
+	if !errors.As(err, &pe) || pe.Code != pgerr.InsufficientPrivilege {
+		return err
+	}
+	e := pgerr.New(pgerr.FeatureNotSupported, "the view's rows cannot be computed at home for a role that may not read the foreign tables below it")
+	e.Detail = "Home would need rows that the view leaves out: " + pe.Message + "."
+	return pgerr.Hint(e, "Use a statement that EXPLAIN shows as remote, or GRANT SELECT on the foreign table.")
+}
+
+// checkNeeded checks what Postgres would. Whole relations are checked first; only where that fails, home is asked which
+// columns the statement really uses.
+func (s *Session) checkNeeded(ctx context.Context, x *execution) error {
 	var list []catalog.Privilege
 	for _, p := range x.plan.Privileges {
 		columns := p.Columns

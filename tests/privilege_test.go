@@ -98,3 +98,19 @@ func TestPrivilegesAtBind(t *testing.T) {
 	exec(t, w.direct, "REVOKE SELECT ON emp FROM sluice_bob")
 	want(t, conn, "SELECT salary FROM emp", "42501")
 }
+
+// TestPrivilegesBelowView has a role that may read a view alone see no rows that the view leaves out: where home would
+// have to compute it, the rows are not shipped into the role's own temporary schema.
+func TestPrivilegesBelowView(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE emp AS SELECT i AS id, 'n' || i AS name FROM range(3) r(i)")
+	exec(t, w.through, "CREATE FOREIGN TABLE emp (id int, name text) SERVER lake", "CREATE VIEW one AS SELECT * FROM emp WHERE id = 1",
+		"DROP ROLE IF EXISTS sluice_carol", "CREATE ROLE sluice_carol", "GRANT SELECT ON one TO sluice_carol")
+	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY sluice_carol", "DROP ROLE sluice_carol") })
+	conn := connect(t, w.through)
+	want(t, conn, "SET ROLE sluice_carol", "SET")
+	want(t, conn, "SELECT name FROM one", "n1")
+	want(t, conn, "SELECT name FROM emp", "42501")
+	want(t, conn, "SELECT upper(name) FROM one", "0A000")
+	want(t, conn, "RESET ROLE; GRANT SELECT (id, name) ON emp TO sluice_carol; SET ROLE sluice_carol", "RESET\nGRANT\nSET")
+	want(t, conn, "SELECT upper(name) FROM one", "N1")
+}
