@@ -177,7 +177,9 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	texts, err := s.paramTexts(ctx, x)
 	if err == nil && !x.plan.Takes(x.described.params, texts) {
 		req.HoldParams = true
-		x.plan, err = s.build(req)
+		if x.plan, err = s.build(req); err == nil { // it may ship what the first plan did not
+			err = s.checkPrivileges(ctx, x)
+		}
 	}
 	return true, err
 }
