@@ -35,7 +35,7 @@ type Harness struct {
 	Source Source
 
 	Drain    int64         // rows that the memory checks drain, by default 5 million of 216 bytes
-	Budget   int64         // how far above the baseline memory may rise, by default 32 MiB
+	Budget   int64         // how far memory may rise above the baseline or vary between runs, by default 32 MiB
 	Wide     int           // width of the rows of the check on wide rows, by default 1 MiB
 	Chunk    int64         // rows that the engine itself makes at once, whatever their width; by default 1
 	Patience time.Duration // after which something that should be immediate is taken to hang, by default 30 s
