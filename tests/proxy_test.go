@@ -103,14 +103,14 @@ func TestWireProxy(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			addr := startProxy(t, home)
 			plain := pgtest.Target{Name: "the proxy", Addr: addr, Home: home.URL("postgres"), Template: tmpl}
-			t.Run("home", func(t *testing.T) { pgtest.VerifyLike(t, path, plain) })
-			if !pgtest.UsesTables(path) {
-				return
+			targets := map[string]pgtest.Target{"home": plain}
+			if pgtest.UsesTables(path) {
+				foreign := plain
+				foreign.Name = "the proxy with foreign tables"
+				foreign.Foreign = foreignIn(home, addr, t.TempDir())
+				targets["foreign"] = foreign
 			}
-			foreign := plain
-			foreign.Name = "the proxy with foreign tables"
-			foreign.Foreign = foreignIn(home, addr, t.TempDir())
-			t.Run("foreign", func(t *testing.T) { pgtest.VerifyLike(t, path, foreign) })
+			verifyWire(t, path, home, targets)
 		})
 	}
 }
