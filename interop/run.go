@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// runLimit bounds one run of one client.
+const runLimit = 3 * time.Minute
+
+// verdict is what became of a client.
+type verdict struct {
+	client      *client
+	expected    transcript          // at home, on plain tables
+	differences map[string][]string // by schema, of the checks that differ
+	accepted    []acceptance        // differences that occurred and are excused
+	stale       []acceptance        // excuses for what did not occur
+	broken      string              // why the runs could not be compared; empty: they could
+}
+
+// passed reports whether the client saw no difference. One that could not be installed has seen none.
+func (v *verdict) passed() bool {
+	return v.client.failed != "" ||
+		v.broken == "" && len(v.differences[plain])+len(v.differences[lake])+len(v.stale) == 0
+}
+
+// runAll runs the clients, several at the same time, and returns their verdicts in order.
+func (r *rig) runAll(ctx context.Context, clients []*client, accepted []acceptance, s *settings) []*verdict {
+	verdicts := make([]*verdict, len(clients))
+	free := make(chan struct{}, max(1, s.jobs))
+	var all sync.WaitGroup
+	for i, c := range clients {
+		v := &verdict{client: c, differences: map[string][]string{}}
+		verdicts[i] = v
+		if c.failed != "" {
+			continue
+		}
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			if err := r.judge(ctx, v, accepted, s.keep); err != nil {
+				v.broken = err.Error()
+				progress("%-22s BROKEN %v", c.key(), err)
+			}
+		})
+	}
+	all.Wait()
+	return verdicts
+}
+
+// trial is one run of a client.
+type trial struct {
+	name   string
+	direct bool
+	schema string
+	only   string
+}
+
+var trials = []trial{
+	{"home", true, plain, ""},
+	{"plain", false, plain, ""},
+	{"lake", false, lake, ""},
+	{"catalogue", true, lake, "introspect"},
+}
+
+// judge runs a client everywhere and compares.
+func (r *rig) judge(ctx context.Context, v *verdict, accepted []acceptance, keep string) error {
+	stage, err := r.newStage(ctx, v.client)
+	if err != nil {
+		return err
+	}
+	seen := map[string]transcript{}
+	for _, t := range trials {
+		began := time.Now()
+		if seen[t.name], err = stage.run(ctx, v.client, t, keep); err != nil {
+			return fmt.Errorf("run %s: %w", t.name, err)
+		}
+		progress("%-22s %-10s %.1f s", v.client.key(), t.name, time.Since(began).Seconds())
+	}
+	v.expected = seen["home"]
+	v.compare(plain, seen["home"], seen["plain"], accepted)
+	expected := transcript{}
+	for check, lines := range seen["home"] {
+		expected[check] = lines
+	}
+	expected["introspect"] = seen["catalogue"]["introspect"]
+	v.compare(lake, expected, seen["lake"], accepted)
+	return stage.intact(ctx)
+}
+
+// run runs a client's program once.
+func (s *stage) run(ctx context.Context, c *client, t trial, keep string) (transcript, error) {
+	if err := s.clear(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	out, complaint, err := c.command(ctx, c.Run, s.environment(t.direct, t.schema, t.only))
+	if keep != "" {
+		for suffix, text := range map[string]string{"out": out, "err": complaint} {
+			if err := os.WriteFile(filepath.Join(keep, c.key()+"."+t.name+"."+suffix), []byte(text), 0o644); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s\n%s", err, strings.TrimSpace(complaint), lastLine(out))
+	}
+	return parse(out)
+}
+
+// compare adds the differences between two transcripts.
+func (v *verdict) compare(schema string, want, got transcript, accepted []acceptance) {
+	for _, check := range checks {
+		reason := reasonFor(accepted, v.client.key(), check, schema)
+		d := difference(want[check], got[check])
+		switch {
+		case d != "" && reason == "":
+			v.differences[schema] = append(v.differences[schema], check)
+			progress("%-22s DIFFERENT on %s, %s: %s", v.client.key(), schema, check, d)
+		case d != "":
+			v.accepted = append(v.accepted, acceptance{v.client.key(), check, schema, reason})
+		case reason != "":
+			v.stale = append(v.stale, acceptance{v.client.key(), check, schema, reason})
+			progress("%-22s no difference on %s, %s, though %s accepts one", v.client.key(), schema, check, acceptedFile)
+		}
+	}
+}
