@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
 
@@ -44,7 +45,11 @@ func (s *Session) bindHome(x *execution, m *pgproto3.Bind) error {
 		return err
 	}
 	name := m.DestinationPortal
-	s.portals[name] = &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true, temps: x.temps()}
+	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true}
+	if x.statement.Kind != parser.DeclareCursor { // whose cursor reads them longer than this portal lives
+		p.temps = x.temps()
+	}
+	s.portals[name] = p
 	data, replies := s.parseJoin(x)
 	bound := *m
 	bound.PreparedStatement = joinName
