@@ -82,11 +82,11 @@ func run(ctx context.Context, s *settings) (err error) {
 	progress("")
 	fmt.Print(table(verdicts))
 	progress("\nInstalls %.0f s, runs %.0f s.", installed.Seconds(), (time.Since(began) - installed).Seconds())
-	return conclude(s, all, verdicts)
+	return conclude(s, verdicts)
 }
 
 // conclude brings docs/clients.md up to date, or checks that it is, and returns an error if anything was not as wanted.
-func conclude(s *settings, all []*client, verdicts []*verdict) error {
+func conclude(s *settings, verdicts []*verdict) error {
 	var failed []string
 	for _, v := range verdicts {
 		if !v.passed() {
@@ -100,7 +100,7 @@ func conclude(s *settings, all []*client, verdicts []*verdict) error {
 	if s.write {
 		return errors.Join(err, writeDocument(s.root, verdicts))
 	}
-	return errors.Join(err, checkDocument(s.root, all, verdicts))
+	return errors.Join(err, checkDocument(s.root, verdicts, s.only == ""))
 }
 
 // progress says what is going on, on standard error.

@@ -52,12 +52,6 @@ def check_connect(say):
 
 def check_introspect(say):
     with connect() as c:
-        for table in ("item", "series", "sink"):
-            for binary in (False, True):
-                cursor = c.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(table)), binary=binary)
-                for d in cursor.description:
-                    say(table, "binary" if binary else "text", d.name, d.type_code, d.type_display, d.display_size, d.internal_size,
-                        d.precision, d.scale, d.null_ok)
         for row in c.execute("""SELECT table_name, column_name, ordinal_position, is_nullable, data_type, character_maximum_length,
                 numeric_precision, numeric_scale, udt_name, is_updatable FROM information_schema.columns
                 WHERE table_schema = %s ORDER BY 1, 3""", (SCHEMA,)):
@@ -69,11 +63,6 @@ def check_introspect(say):
         for name in ("numeric", "jsonb", "_text", "interval"):
             info = psycopg.types.TypeInfo.fetch(c, name)
             say("type", info.name, info.oid, info.array_oid)
-        for query in ("SELECT id, name || 'x' AS x, price * 2 AS p, sum(big) OVER () AS s, now() - at AS age, tags[1], doc -> 'id' FROM item LIMIT 0",
-                      "SELECT count(*), avg(qty), max(day), string_agg(name, ','), array_agg(id) FROM item"):
-            result = c.execute(query).pgresult
-            for n in range(result.nfields):
-                say("column", n, result.fname(n).decode(), result.ftype(n), result.fmod(n), result.fsize(n))
 
 
 def check_types(say):
@@ -96,6 +85,17 @@ def check_types(say):
                 for bind in ("%s", "%b", "%t"):
                     found = c.execute(sql.SQL("SELECT id FROM item WHERE {} = " + bind + " ORDER BY id LIMIT 3").format(name), (value,)).fetchall()
                     say("parameter", column, value, bind, found)
+        for table in ("item", "series", "sink"):
+            for binary in (False, True):
+                cursor = c.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(table)), binary=binary)
+                for d in cursor.description:
+                    say(table, "binary" if binary else "text", d.name, d.type_code, d.type_display, d.display_size, d.internal_size,
+                        d.precision, d.scale, d.null_ok)
+        for query in ("SELECT id, name || 'x' AS x, price * 2 AS p, sum(big) OVER () AS s, now() - at AS age, tags[1], doc -> 'id' FROM item LIMIT 0",
+                      "SELECT count(*), avg(qty), max(day), string_agg(name, ','), array_agg(id) FROM item"):
+            result = c.execute(query).pgresult
+            for n in range(result.nfields):
+                say("column", n, result.fname(n).decode(), result.ftype(n), result.fmod(n), result.fsize(n))
         say("any", c.execute("SELECT id FROM item WHERE id = ANY(%s) ORDER BY id", ([5, 3, 999],)).fetchall())
         say("uuid list", c.execute("SELECT count(*) FROM item WHERE uid = ANY(%s)",
                                    (c.execute("SELECT array_agg(uid) FROM item WHERE id < 5").fetchone()[0],)).fetchone())
@@ -288,10 +288,11 @@ def check_copy(say):
             say("given up", describe(e))
         c.rollback()
         say("empty", c.execute("SELECT count(*) FROM sink").fetchone())
-        with c.cursor().copy("COPY (SELECT n FROM series) TO STDOUT") as copy:
-            for row in copy.rows():
-                break
-            say("left early", len(row))
+        try:
+            with c.cursor().copy("COPY (SELECT n FROM series ORDER BY n) TO STDOUT") as copy:
+                raise ValueError(next(copy.rows())[0])
+        except ValueError as e:
+            say("left early", describe(e))
         c.rollback()
         cursor = c.cursor()
         cursor.executemany("INSERT INTO sink (id, name) VALUES (%s, %s)", [(n, f"many {n}") for n in range(20)])
@@ -401,7 +402,7 @@ def check_errors(say):
         "INSERT INTO sink (id, qty) VALUES (1, 70000)", "INSERT INTO sink (id, price) VALUES (1, 1e12)", "SELECT big * big FROM item WHERE id = 2", "SELECT (qty * 100)::smallint FROM item WHERE id = 2",
         "SELECT id FROM item WHERE id = 'x'", "SELECT * FROM item, LATERAL (SELECT", "SELECT id FROM item a JOIN item b USING (id) WHERE a.nothing = 1",
         "SELECT (SELECT id FROM item)", "SELECT sqrt(-id) FROM item WHERE id = 4", "SELECT date '2024-02-30' FROM item", "UPDATE sink SET id = NULL", "SELECT chr(0) FROM item",
-        "SELECT id, count(*) FROM item", "SELECT interval '1 fortnight x' FROM item", "SELECT repeat(name, 2000000000) FROM item WHERE id = 5", "LOCK TABLE nothing", "DROP TABLE item",
+        "SELECT id, count(*) FROM item", "SELECT interval '1 fortnight x' FROM item", "SELECT repeat(name, 2000000000) FROM item WHERE id = 5", "LOCK TABLE nothing",
     )
     with connect() as c:
         for statement in statements:
