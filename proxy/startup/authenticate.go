@@ -22,6 +22,9 @@ func (h *handshake) login(ctx context.Context) (*login, error) {
 		return nil, err
 	}
 	h.home = l.home
+	if err := h.settle(l.version); err != nil {
+		return nil, err
+	}
 	mechanisms, err := l.ask.mechanisms()
 	if err != nil {
 		return nil, l.lost(err)
@@ -43,11 +46,11 @@ func (h *handshake) login(ctx context.Context) (*login, error) {
 
 // admit refuses a client that home let in without asking, where the configuration wants that.
 func (h *handshake) admit() error {
-	if h.cfg.Admit == nil || h.cfg.Admit(h.client.RemoteAddr()) {
+	if h.cert.proven || h.cfg.Admit == nil || h.cfg.Admit(h.client.RemoteAddr()) {
 		return nil
 	}
 	e := fatal(pgerr.InvalidAuthorization, fmt.Sprintf("the home server asks for no password of user \"%s\", which does for local clients only", h.packet.get("user")))
-	e.Hint = "Have pg_hba.conf of the home server ask the proxy's connections for scram-sha-256 in place of trust, peer or cert."
+	e.Hint = "Have pg_hba.conf of the home server ask the proxy's connections for scram-sha-256 in place of trust, peer or cert, or let clients show a certificate for the role."
 	return e
 }
 

@@ -55,7 +55,10 @@ func (h *handshake) tell(e *pgconn.PgError) {
 
 // toTell returns what the client gets to know of err; nil for nothing: it is gone, or it is no client.
 func toTell(ctx context.Context, err error) *pgconn.PgError {
+	var cause *pgconn.PgError
 	switch {
+	case errors.As(context.Cause(ctx), &cause):
+		return cause
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fatal(pgerr.QueryCanceled, "canceling authentication due to timeout")
 	case ctx.Err() != nil:

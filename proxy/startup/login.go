@@ -22,7 +22,8 @@ type login struct {
 	config   *pgconn.Config
 	endpoint endpoint
 	home     *peer
-	ask      *frame // what home said first that was neither a notice nor an error
+	version  uint32 // of the protocol that home speaks
+	ask      *frame // what home said first that was neither a notice nor an error nor about versions
 	keys     keys
 	asked    bool // home has asked for something
 	bound    bool // the login is bound to home's certificate
@@ -69,15 +70,32 @@ func (e endpoint) open(ctx context.Context, home *pgconn.Config, packet []byte, 
 		return nil, err
 	}
 	g.add(c)
-	l := &login{config: home, endpoint: e, home: newPeer(c), status: map[string]string{}}
+	l := &login{config: home, endpoint: e, home: newPeer(c), version: code(packet[4:]), status: map[string]string{}}
 	if _, err = c.Write(packet); err == nil {
-		l.ask, err = l.next()
+		err = l.begin()
 	}
 	if err != nil {
 		_ = c.Close()
 		return nil, err
 	}
 	return l, nil
+}
+
+// begin reads what home says first: another version of the protocol than it was asked for, perhaps, then what it asks for.
+func (l *login) begin() (err error) {
+	if l.ask, err = l.next(); err != nil || l.ask.typ() != 'v' {
+		return err
+	}
+	m := &pgproto3.NegotiateProtocolVersion{}
+	if err := m.Decode(l.ask.body); err != nil {
+		return l.lost(err)
+	}
+	if v := m.NewestMinorProtocol; v < protocol30 || v > l.version {
+		return l.lost(fmt.Errorf("asked for protocol %#x, home offers %#x", l.version, v))
+	}
+	l.version = m.NewestMinorProtocol
+	l.ask, err = l.next()
+	return err
 }
 
 // final reports that no other way to home will do better, by pgconn's rule.

@@ -117,6 +117,10 @@ func (h *handshake) tlsConfig() *tls.Config {
 func (h *handshake) startTLS(ctx context.Context, config *tls.Config) error {
 	shown := &shownCertificate{config: config}
 	config = config.Clone()
+	asked := h.certAsked()
+	if asked != nil { // one that is missing is refused with words, behind the handshake
+		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, asked.CAs
+	}
 	config.NextProtos = []string{alpn}
 	config.SessionTicketsDisabled = true // as Postgres does: a resumed session shows no certificate to bind to
 	config.Certificates, config.GetCertificate = nil, shown.choose
@@ -130,6 +134,10 @@ func (h *handshake) startTLS(ctx context.Context, config *tls.Config) error {
 	}
 	h.client = newPeer(conn)
 	h.binding = endPointHash(shown.leaf())
+	h.cert = clientCert{asked: asked}
+	if chains := conn.ConnectionState().VerifiedChains; len(chains) > 0 {
+		h.cert.leaf = chains[0][0]
+	}
 	return nil
 }
 
@@ -140,3 +148,6 @@ type prefixed struct {
 }
 
 func (p *prefixed) Read(b []byte) (int, error) { return p.in.Read(b) }
+
+// NetConn returns the connection beneath, as tls.Conn does.
+func (p *prefixed) NetConn() net.Conn { return p.Conn }

@@ -14,6 +14,7 @@ import (
 const (
 	protocolMajor = 3
 	protocol30    = protocolMajor << 16
+	protocol32    = protocol30 | 2 // the newest that is spoken here: cancel keys of up to 256 bytes
 	codeCancel    = 1234<<16 | 5678
 	codeSSL       = 1234<<16 | 5679
 	codeGSS       = 1234<<16 | 5680
@@ -152,9 +153,12 @@ func (p *packet) replication() bool {
 	}
 }
 
-// forHome encodes the packet that home gets: protocol 3.0, the client's parameters in their order, no extensions.
+// asked returns the version to ask home for: the client's, as far as it is spoken here.
+func (p *packet) asked() uint32 { return max(protocol30, min(p.version, protocol32)) }
+
+// forHome encodes the packet that home gets: the client's parameters in their order, no extensions.
 func (p *packet) forHome() []byte {
-	out := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 0}, protocol30)
+	out := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 0}, p.asked())
 	for _, kv := range p.params {
 		if strings.HasPrefix(kv.name, extensionPrefix) {
 			continue

@@ -14,7 +14,7 @@ import (
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-const defaultTimeout = 30 * time.Second
+const defaultTimeout = time.Minute
 
 // Config says how clients log in. Only Home is required.
 type Config struct {
@@ -28,8 +28,13 @@ type Config struct {
 	// Admit reports whether a client may come in where home asked for nothing (trust, peer, a certificate): home judged
 	// the proxy then, not the client. nil admits every client; Local only those of this machine.
 	Admit func(client net.Addr) bool
-	// Timeout is for the whole startup; 0 is 30 s.
+	// Timeout is for the whole startup; 0 is a minute, as Postgres' authentication_timeout.
 	Timeout time.Duration
+	// ClientCert says what a client's certificate is asked for; nil, or a function that returns nil: none is. Called once a
+	// connection with TLS.
+	ClientCert func() *ClientCert
+	// Pace slows down logins that fail again and again; nil does not.
+	Pace *Pace
 	// Verifier returns what pg_authid.rolpassword holds for a role. ok false says that it is not to be had: SASL messages
 	// are relayed to home. ok true with anything but a SCRAM verifier (an unknown role, one without a password) runs an
 	// exchange that fails at its end, as Postgres does. An error counts as ok false.
@@ -97,6 +102,7 @@ type handshake struct {
 	home    *peer
 	binding []byte // hash of the certificate we showed to the client; nil without TLS or where it is undefined
 	packet  packet
+	cert    clientCert
 }
 
 func (h *handshake) run(ctx context.Context) (*Result, error) {
@@ -110,7 +116,12 @@ func (h *handshake) run(ctx context.Context) (*Result, error) {
 	if err := h.greet(ctx); err != nil {
 		return nil, err
 	}
+	client, user := h.client.RemoteAddr(), h.packet.get("user")
+	h.cfg.Pace.wait(ctx, client, user)
 	l, err := h.login(ctx)
+	if ctx.Err() == nil {
+		h.cfg.Pace.note(client, user, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,12 +139,6 @@ func (h *handshake) greet(ctx context.Context) error {
 	if p.major() != protocolMajor {
 		return h.unsupported(ctx)
 	}
-	if extra := p.extensions(); p.minor() > 0 || len(extra) > 0 {
-		m := &pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: protocol30, UnrecognizedOptions: extra}
-		if err := h.client.send(m); err != nil {
-			return err
-		}
-	}
 	if p.get("user") == "" {
 		return fatal("28000", "no PostgreSQL user name specified in startup packet")
 	}
@@ -142,7 +147,16 @@ func (h *handshake) greet(ctx context.Context) error {
 		e.Hint = "Set sslmode=require, or better sslmode=verify-full, in the client's connection string."
 		return e
 	}
-	return nil
+	return h.checkCert()
+}
+
+// settle tells the client which version of the protocol is spoken, where that is another than it asked for.
+func (h *handshake) settle(version uint32) error {
+	extra := h.packet.extensions()
+	if h.packet.version <= version && len(extra) == 0 {
+		return nil
+	}
+	return h.client.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: version, UnrecognizedOptions: extra})
 }
 
 // unsupported returns the error for a major version other than ours, in home's own words where home can be asked.
