@@ -32,6 +32,9 @@ type backend struct {
 	onColumns func(body []byte)                         // each RowDescription, which may be changed in place
 	onMissed  func()                                    // home met a foreign table of ours, which it should not have
 
+	watchClient func() (stop func()) // called where the frontend waits for home; nil: not
+
+	hold     sync.Mutex    // held while home is told to cancel what it does: no new messages are sent
 	captured chan []byte   // frames for the frontend, one copy each
 	done     chan struct{} // closed when pump has ended
 
@@ -213,11 +216,15 @@ func (b *backend) flush() error {
 
 // send records the replies that the messages in data will bring and writes data to home.
 func (b *backend) send(data []byte, replies ...wire.Reply) error {
-	b.mu.Lock()
-	for _, r := range replies {
-		b.replies.Sent(r)
+	if len(replies) > 0 {
+		b.hold.Lock()
+		b.mu.Lock()
+		for _, r := range replies {
+			b.replies.Sent(r)
+		}
+		b.mu.Unlock()
+		b.hold.Unlock()
 	}
-	b.mu.Unlock()
 	if len(data) == 0 {
 		return nil
 	}
@@ -246,9 +253,14 @@ func (b *backend) wait() error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	watched := b.watchClient == nil
 	for b.err == nil && !b.ended() && (!b.replies.Idle() || b.unwritten) {
 		if b.copyIn {
 			return errCopyIn
+		}
+		if !watched {
+			watched = true
+			defer b.watchClient()()
 		}
 		b.quiet.Wait()
 	}

@@ -33,7 +33,7 @@ func (s *Session) begin() *running {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(s.ctx)
 	s.running = r
-	go s.watchClient(r)
+	go s.watchClient(r.ctx)
 	return r
 }
 
@@ -63,18 +63,17 @@ func (r *running) limit(timeout time.Duration) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// watchClient ends the work when the client vanishes, which nobody else sees while it goes on.
-func (s *Session) watchClient(r *running) {
+// watchClient ends the work that ctx stands for when the client vanishes, which nobody else sees while it goes on.
+func (s *Session) watchClient(ctx context.Context) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
 		select {
-		case <-r.ctx.Done():
+		case <-ctx.Done():
 			return
 		case <-tick.C:
 			if hungUp(s.login.Client) {
-				r.cancel(errClientGone)
-				s.Cancel()
+				s.interrupt(errClientGone)
 				_ = s.client.Close()
 				return
 			}
@@ -82,13 +81,34 @@ func (s *Session) watchClient(r *running) {
 	}
 }
 
+// watchWait watches the client while its session waits for home and reads nothing. stop must be called.
+func (s *Session) watchWait() (stop func()) {
+	s.mu.Lock()
+	watched := s.running != nil
+	s.mu.Unlock()
+	if watched {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	go s.watchClient(ctx)
+	return cancel
+}
+
 // Cancel interrupts the statement that runs now, at home or at an engine; when none runs it does nothing.
 func (s *Session) Cancel() {
+	s.interrupt(pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request"))
+}
+
+// interrupt ends the statement that runs now for a cause. What the client sends meanwhile is held back from home until
+// home has got its cancel request, so that this hits nothing else.
+func (s *Session) interrupt(cause error) {
+	s.home.hold.Lock()
+	defer s.home.hold.Unlock()
 	s.mu.Lock()
 	r := s.running
 	s.mu.Unlock()
 	if r != nil {
-		r.cancel(pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request"))
+		r.cancel(cause)
 	}
 	if s.home.owes() {
 		cancelHome(s.login)

@@ -27,6 +27,18 @@ type Config struct {
 	Wrappers    []engines.Wrapper
 	TLS         *tls.Config // for clients; nil: no TLS
 	TLSRequired bool
+	// ClientCert says which certificates of clients are taken, and for what; nil: none is asked for. Called once a client.
+	ClientCert func() *startup.ClientCert
+	// LoginLimit is how many clients may be logging in at once; one more ends the login that has lasted longest. 0 is 1000.
+	LoginLimit int
+	// LoginTimeout is how long a login may last; 0 is a minute.
+	LoginTimeout time.Duration
+	// KeepAlive is how long a client's connection may be silent before the system asks whether it is still there; one that
+	// does not answer is ended after as long again. 0 is a minute.
+	KeepAlive time.Duration
+	// UserTimeout is how long what was sent to a client may go without its acknowledgement, where the system knows such a
+	// limit (TCP_USER_TIMEOUT); 0 leaves it to the system. It ends clients that stop reading for so long as well.
+	UserTimeout time.Duration
 	// Admit says which clients come in where home lets the proxy in without asking for anything (trust, peer); nil: those
 	// of this machine.
 	Admit   func(client net.Addr) bool
@@ -41,6 +53,8 @@ type Server struct {
 	cache    *catalog.Cache
 	engines  *openEngines
 	watch    *watches
+	logins   *logins
+	pace     startup.Pace
 
 	mu        sync.Mutex
 	sessions  map[uint32]*Session // by home's process ID
@@ -72,6 +86,7 @@ func NewServer(c Config) (*Server, error) {
 	}
 	s.engines = newOpenEngines(s.wrappers)
 	s.watch = newWatches(s)
+	s.logins = newLogins(c.LoginLimit)
 	return s, nil
 }
 
@@ -89,7 +104,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	for {
 		c, err := l.Accept()
 		if err == nil {
-			s.wg.Go(func() { s.handle(c) })
+			l := s.logins.begin(s.ctx)
+			s.wg.Go(func() { s.handle(c, l) })
 			continue
 		}
 		if errors.Is(err, net.ErrClosed) {
@@ -103,15 +119,20 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// handle serves one connection to its end. A panic ends that session alone.
-func (s *Server) handle(c net.Conn) {
+// handle serves one connection, of which l is the login, to its end. A panic ends that session alone.
+func (s *Server) handle(c net.Conn, l *login) {
+	defer l.end()
 	defer func() {
 		if r := recover(); r != nil {
 			s.config.Logger.Error("a session panicked", "panic", r, "stack", string(debug.Stack()))
 			_ = c.Close()
 		}
 	}()
-	login, err := startup.Accept(s.ctx, c, s.startupConfig())
+	if err := watchOver(c, s.config.KeepAlive, s.config.UserTimeout); err != nil {
+		s.config.Logger.Debug("cannot set the keepalive of a connection", "client", c.RemoteAddr().String(), "error", err)
+	}
+	login, err := startup.Accept(l.ctx, c, s.startupConfig())
+	l.end()
 	if err != nil {
 		s.config.Logger.Debug("login failed", "client", c.RemoteAddr().String(), "error", err)
 		return
@@ -126,6 +147,7 @@ func (s *Server) handle(c net.Conn) {
 		return
 	}
 	session := newSession(s, login)
+	session.home.watchClient = session.watchWait
 	if !s.register(session) {
 		session.refuseLogin(shutdownError())
 		return
@@ -140,7 +162,8 @@ func (s *Server) handle(c net.Conn) {
 func (s *Server) startupConfig() startup.Config {
 	return startup.Config{
 		Home: s.config.Home, TLS: func() *tls.Config { return s.config.TLS }, TLSRequired: s.config.TLSRequired,
-		Verifier: s.watch.verifier, Admit: s.config.Admit,
+		Verifier: s.watch.verifier, Admit: s.config.Admit, ClientCert: s.config.ClientCert, Timeout: s.config.LoginTimeout,
+		Pace: &s.pace,
 	}
 }
 
