@@ -46,6 +46,7 @@ type (
 	snapshotDoc struct {
 		Version     int64         `json:"version"`
 		Uncommitted bool          `json:"uncommitted"`
+		Shadows     []string      `json:"shadows"`
 		Servers     []serverDoc   `json:"servers"`
 		Relations   []relationDoc `json:"relations"`
 	}
@@ -76,6 +77,7 @@ type (
 		TypeName  string   `json:"typename"`
 		NotNull   bool     `json:"notnull"`
 		Collation uint32   `json:"collation"`
+		Collate   string   `json:"collate"`
 		BytewiseC bool     `json:"bytewise"`
 		Default   string   `json:"default"`
 		Generated bool     `json:"generated"`
@@ -96,7 +98,11 @@ func decode(document string) (*Snapshot, error) {
 		Uncommitted: doc.Uncommitted,
 		Servers:     make(map[uint32]*Server, len(doc.Servers)),
 		Relations:   make(map[uint32]*Relation, len(doc.Relations)),
+		Shadows:     make(map[string]bool, len(doc.Shadows)),
 		names:       make(map[string]struct{}, len(doc.Relations)),
+	}
+	for _, name := range doc.Shadows {
+		s.Shadows[name] = true
 	}
 	for _, d := range doc.Servers {
 		s.Servers[d.OID] = &Server{
@@ -128,7 +134,7 @@ func (d *relationDoc) relation(servers map[uint32]*Server) *Relation {
 	for i, c := range d.Columns {
 		r.Columns[i] = Column{
 			Num: c.Num, Name: c.Name, Type: c.Type, Typmod: c.Typmod, TypeName: c.TypeName,
-			NotNull: c.NotNull, Collation: c.Collation, BytewiseC: c.BytewiseC,
+			NotNull: c.NotNull, Collation: c.Collation, Collate: c.Collate, BytewiseC: c.BytewiseC,
 			Default: c.Default, Generated: c.Generated, Options: options(c.Options),
 		}
 	}

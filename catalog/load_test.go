@@ -64,9 +64,9 @@ ALTER FOREIGN TABLE "Odd one"."T" DROP COLUMN gone`)
 	want := []catalog.Column{
 		{Num: 2, Name: "Id", Type: 20, Typmod: -1, TypeName: "bigint", NotNull: true, Options: map[string]string{"column_name": "ID"}},
 		{Num: 3, Name: "amount", Type: 1700, Typmod: 655366, TypeName: "numeric(10,2)", Default: "1.5", Options: none},
-		{Num: 4, Name: "tags", Type: 1009, Typmod: -1, TypeName: "text[]", Collation: 950, BytewiseC: true, Options: none},
+		{Num: 4, Name: "tags", Type: 1009, Typmod: -1, TypeName: "text[]", Collation: 950, Collate: `pg_catalog."C"`, BytewiseC: true, Options: none},
 		{Num: 5, Name: "name", Type: 25, Typmod: -1, TypeName: "text", Collation: 100, Options: none},
-		{Num: 6, Name: "under", Type: 1043, Typmod: 24, TypeName: "character varying(20)", Collation: 951, BytewiseC: true, Options: none},
+		{Num: 6, Name: "under", Type: 1043, Typmod: 24, TypeName: "character varying(20)", Collation: 951, Collate: `pg_catalog."POSIX"`, BytewiseC: true, Options: none},
 		{Num: 7, Name: "feeling", Typmod: -1, TypeName: "public.mood", Default: "'glad'::public.mood", Options: none},
 		{Num: 8, Name: "twice", Type: 23, Typmod: -1, TypeName: "integer", Default: "(1 + 1)", Generated: true, Options: none},
 	}

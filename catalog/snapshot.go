@@ -18,7 +18,10 @@ type Snapshot struct {
 
 	Servers   map[uint32]*Server
 	Relations map[uint32]*Relation // foreign tables on our servers, and views (of any depth) over them, by OID
-	names     map[string]struct{}
+	// Shadows are names that pg_catalog's functions and operators share with others of this database that take built-in
+	// types alone: which of them a statement means depends on its types and the search path.
+	Shadows map[string]bool
+	names   map[string]struct{}
 }
 
 // Server is a foreign server of one of our wrappers.
@@ -53,6 +56,7 @@ type Column struct {
 	TypeName  string // format_type(atttypid, atttypmod)
 	NotNull   bool
 	Collation uint32
+	Collate   string // the collation's qualified name where it is not the type's own, else empty
 	BytewiseC bool   // the column's collation compares bytes (C, POSIX, or a default that does)
 	Default   string // pg_get_expr of the default, empty for none
 	Generated bool

@@ -6,6 +6,7 @@ DROP FUNCTION sluice.on_drop();
 DROP FUNCTION sluice.on_ddl();
 DROP FUNCTION sluice.concerns(oid, oid, text);
 DROP VIEW sluice.servers;
+DROP VIEW sluice.shadows;
 DROP VIEW sluice.relations;
 DROP TABLE sluice.server_option;
 DROP FUNCTION sluice.on_option();

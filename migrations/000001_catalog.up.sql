@@ -56,6 +56,24 @@ SELECT t.oid, t.oid::pg_catalog.regclass AS relation FROM tree t;
 GRANT SELECT ON sluice.relations TO PUBLIC;
 COMMENT ON VIEW sluice.relations IS 'foreign tables of Sluice and the views over them';
 
+-- Functions and operators that a statement over built-in types may mean in place of pg_catalog's of the same name,
+-- depending on the search path. The proxy computes nothing by such a name.
+CREATE VIEW sluice.shadows AS
+SELECT 'pg_catalog.pg_proc'::pg_catalog.regclass::oid AS class, p.oid AS object, p.proname AS name
+FROM pg_catalog.pg_proc p
+WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace
+  AND NOT EXISTS (SELECT FROM pg_catalog.unnest(p.proargtypes::oid[]) AS a (type) WHERE a.type >= 16384)
+  AND EXISTS (SELECT FROM pg_catalog.pg_proc b
+              WHERE b.proname = p.proname AND b.pronamespace = 'pg_catalog'::pg_catalog.regnamespace)
+UNION ALL
+SELECT 'pg_catalog.pg_operator'::pg_catalog.regclass::oid, o.oid, o.oprname
+FROM pg_catalog.pg_operator o
+WHERE o.oprnamespace <> 'pg_catalog'::pg_catalog.regnamespace AND o.oprleft < 16384 AND o.oprright < 16384
+  AND EXISTS (SELECT FROM pg_catalog.pg_operator b
+              WHERE b.oprname = o.oprname AND b.oprnamespace = 'pg_catalog'::pg_catalog.regnamespace);
+GRANT SELECT ON sluice.shadows TO PUBLIC;
+COMMENT ON VIEW sluice.shadows IS 'functions and operators that may stand before those of pg_catalog';
+
 CREATE FUNCTION sluice.public_options(options text[]) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(jsonb_object_agg(option_name, CASE
@@ -141,7 +159,9 @@ BEGIN
     WHEN 'pg_rewrite'::regclass THEN
         RETURN EXISTS (SELECT FROM pg_rewrite r JOIN sluice.relations o ON o.oid = r.ev_class WHERE r.oid = object);
     ELSE
-        NULL;
+        IF EXISTS (SELECT FROM sluice.shadows s WHERE s.class = concerns.class AND s.object = concerns.object) THEN
+            RETURN true;
+        END IF;
     END CASE;
     -- CREATE OR REPLACE VIEW may have taken a view out of the set: its row type is older than this transaction then.
     IF class = 'pg_class'::regclass AND tag = 'CREATE VIEW'
@@ -207,9 +227,9 @@ CREATE EVENT TRIGGER sluice_ddl ON ddl_command_end
     WHEN TAG IN ('ALTER AGGREGATE', 'ALTER COLLATION', 'ALTER DOMAIN', 'ALTER EXTENSION', 'ALTER FOREIGN DATA WRAPPER',
         'ALTER FOREIGN TABLE', 'ALTER FUNCTION', 'ALTER MATERIALIZED VIEW', 'ALTER OPERATOR', 'ALTER PROCEDURE',
         'ALTER ROUTINE', 'ALTER RULE', 'ALTER SCHEMA', 'ALTER SERVER', 'ALTER TABLE', 'ALTER TYPE', 'ALTER USER MAPPING',
-        'ALTER VIEW', 'CREATE EXTENSION', 'CREATE FOREIGN DATA WRAPPER', 'CREATE FOREIGN TABLE',
-        'CREATE MATERIALIZED VIEW', 'CREATE RULE', 'CREATE SCHEMA', 'CREATE SERVER', 'CREATE USER MAPPING',
-        'CREATE VIEW', 'IMPORT FOREIGN SCHEMA')
+        'ALTER VIEW', 'CREATE AGGREGATE', 'CREATE EXTENSION', 'CREATE FOREIGN DATA WRAPPER', 'CREATE FOREIGN TABLE',
+        'CREATE FUNCTION', 'CREATE MATERIALIZED VIEW', 'CREATE OPERATOR', 'CREATE RULE', 'CREATE SCHEMA',
+        'CREATE SERVER', 'CREATE USER MAPPING', 'CREATE VIEW', 'IMPORT FOREIGN SCHEMA')
     EXECUTE FUNCTION sluice.on_ddl();
 CREATE EVENT TRIGGER sluice_drop ON sql_drop EXECUTE FUNCTION sluice.on_drop();
 ALTER EVENT TRIGGER sluice_ddl ENABLE ALWAYS;

@@ -20,6 +20,8 @@ BEGIN
                 'num', a.attnum, 'name', a.attname, 'type', a.atttypid::bigint, 'typmod', a.atttypmod,
                 'typename', format_type(a.atttypid, a.atttypmod), 'notnull', a.attnotnull,
                 'collation', a.attcollation::bigint,
+                'collate', CASE WHEN a.attcollation <> t.typcollation THEN
+                    (SELECT format('%I.%I', n.nspname, l.collname) FROM pg_namespace n WHERE n.oid = l.collnamespace) END,
                 'bytewise', CASE
                     WHEN l.collprovider = 'd' THEN default_bytewise
                     WHEN l.collprovider = 'b' THEN true
@@ -29,6 +31,7 @@ BEGIN
                 'generated', a.attgenerated <> '',
                 'options', a.attfdwoptions) ORDER BY a.attnum) AS list
             FROM ours JOIN pg_attribute a ON a.attrelid = ours.oid AND a.attnum > 0 AND NOT a.attisdropped
+            JOIN pg_type t ON t.oid = a.atttypid
             LEFT JOIN pg_collation l ON l.oid = a.attcollation
             LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
             GROUP BY a.attrelid
@@ -36,6 +39,7 @@ BEGIN
         SELECT json_build_object(
             'version', v.version,
             'uncommitted', coalesce(v.changed_by = pg_current_xact_id_if_assigned(), false),
+            'shadows', (SELECT json_agg(DISTINCT s.name) FROM sluice.shadows s),
             'servers', (
                 SELECT json_agg(json_build_object('oid', s.oid::bigint, 'name', s.srvname, 'wrapper', w.fdwname,
                     'options', s.srvoptions, 'more', (

@@ -10,6 +10,9 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 	if len(f.Funcname) > 1 && f.Funcname[0].GetString_().GetSval() != "pg_catalog" {
 		return s.no("function %s is evaluated at home", name)
 	}
+	if len(f.Funcname) == 1 && s.shadowed(name) {
+		return s.no("there are several functions %s", name)
+	}
 	if f.Over != nil || f.AggWithinGroup || len(f.AggOrder) > 0 || f.FuncVariadic {
 		return s.no("function %s in this form is evaluated at home", name)
 	}

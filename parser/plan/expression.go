@@ -26,6 +26,9 @@ func (b *builder) newShipper() *shipper {
 	return &shipper{b: b, d: b.dialect, taken: map[string]bool{}}
 }
 
+// shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.
+func (s *shipper) shadowed(name string) bool { return s.b.req.Snapshot.Shadows[name] }
+
 // no notes why something is not shipped.
 func (s *shipper) no(format string, args ...any) (string, typ, bool) {
 	if s.reason == "" {

@@ -125,6 +125,9 @@ func (s *shipper) subLink(l *pg_query.SubLink, e *scope) (string, typ, bool) {
 		sql, _, ok := s.query(sel, e)
 		return "EXISTS (" + sql + ")", boolean, ok
 	case pg_query.SubLinkType_ANY_SUBLINK:
+		if s.shadowed("=") {
+			return s.no("there are several operators =")
+		}
 		if len(l.OperName) > 0 && lastName(l.OperName) != "=" {
 			break
 		}

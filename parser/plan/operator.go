@@ -13,6 +13,9 @@ func (s *shipper) operator(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	if len(x.Name) > 1 {
 		return s.no("operator %s is named with a schema", name)
 	}
+	if s.shadowed(name) || strings.HasSuffix(name, "BETWEEN") && (s.shadowed("<") || s.shadowed("<=") || s.shadowed(">") || s.shadowed(">=")) {
+		return s.no("there are several operators %s", name)
+	}
 	switch x.Kind {
 	case pg_query.A_Expr_Kind_AEXPR_OP:
 		if ordered, ok := comparisons[name]; ok && x.Lexpr != nil {
