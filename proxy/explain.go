@@ -126,7 +126,7 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 		in := &p.Inputs[i]
 		n := inputNode(in)
 		root.Plans = append(root.Plans, n)
-		if p.Write != nil {
+		if p.Write != nil || in.Spelled {
 			continue
 		}
 		if !o.analyze {
@@ -143,8 +143,12 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 		root.Type, root.Table = "Foreign "+writeNames[w.Kind], w.Relation.Schema+"."+w.Relation.Name
 		return root, nil
 	}
+	sql, err := s.explained(ctx, y, o)
+	if err != nil {
+		return nil, err
+	}
 	s.temps = append(s.temps, y.temps()...)
-	rows, _, err := s.once(ctx, "EXPLAIN "+o.text+p.HomeSQL, y.described.params, y.bind)
+	rows, _, err := s.once(ctx, "EXPLAIN "+o.text+sql, y.described.params, y.bind)
 	if err != nil {
 		return nil, err
 	}
@@ -157,9 +161,25 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 	return root, err
 }
 
+// explained returns the statement that home explains. Inputs that are spelled out are empty where it is not run.
+func (s *Session) explained(ctx context.Context, y *execution, o explainOptions) (string, error) {
+	if o.analyze && y.facts.ReadOnly {
+		err := s.spellAll(ctx, y)
+		return y.plan.HomeSQL, err
+	}
+	sql := y.plan.HomeSQL
+	for i := range y.plan.Inputs {
+		in := &y.plan.Inputs[i]
+		for j := 0; in.Spelled && j < len(in.Columns); j++ {
+			sql = strings.ReplaceAll(sql, "'"+in.Placeholder(j)+"'", "'{}'")
+		}
+	}
+	return sql, nil
+}
+
 func inputNode(in *plan.Input) *node {
 	n := &node{
-		Type: "Foreign Scan", Table: in.Relation.Schema + "." + in.Relation.Name, Server: in.Relation.Server.Name,
+		Type: "Foreign Scan", Table: in.Relation.Schema + "." + in.Relation.Name, Server: in.Server.Name,
 		SQL: in.RemoteSQL, Filters: in.Filters,
 	}
 	for _, i := range in.Columns {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/rand"
 	"strconv"
 	"strings"
 
@@ -11,22 +12,30 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser/plan"
-	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
 
-// tempPrefix returns a prefix for temporary tables that no other statement of the session uses.
-func (s *Session) tempPrefix() string {
+// tempPrefix returns a prefix for temporary tables that no other statement of the session uses. Where they are spelled
+// out instead it is one that nobody can have put into a statement.
+func (s *Session) tempPrefix(readOnly bool) string {
 	s.serial++
-	return ownPrefix + strconv.Itoa(s.serial) + "_"
+	prefix := ownPrefix + strconv.Itoa(s.serial) + "_"
+	if readOnly {
+		prefix += rand.Text() + "_"
+	}
+	return prefix
 }
 
-// shipAll brings the inputs of a statement that home runs into temporary tables of the client's own session.
+// shipAll brings the inputs of a statement that home runs into temporary tables of the client's own session, or into
+// the statement itself.
 func (s *Session) shipAll(x *execution) error {
 	run := s.begin()
 	defer run.end()
 	defer run.limit(x.timeout())()
+	if x.facts.ReadOnly {
+		return s.cause(s.spellAll(run.ctx, x))
+	}
 	if err := s.dropTemps(run.ctx); err != nil {
 		return err
 	}
@@ -56,14 +65,10 @@ func (s *Session) dropTemps(ctx context.Context) error {
 
 // ship copies one input to home.
 func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) error {
-	if x.facts.ReadOnly {
-		e := pgerr.New(pgerr.ReadOnlyTransaction, "foreign table %q cannot be joined at home in a read-only transaction", in.Relation.Name)
-		return pgerr.Hint(e, "Its rows are shipped into a temporary table. Use a read-write transaction, or a statement that EXPLAIN shows as remote.")
-	}
 	if _, err := s.Exec(ctx, createInput(in)); err != nil {
 		return err
 	}
-	stream, err := s.openStream(ctx, x, in.Relation.Server, in.RemoteSQL, in.Params)
+	stream, err := s.openStream(ctx, x, in.Server, in.RemoteSQL, in.Params)
 	if err != nil {
 		return err
 	}
@@ -71,20 +76,21 @@ func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) error 
 	return s.copyStream(ctx, rowsTable(in), inputFields(in), stream)
 }
 
-// createInput makes the table for an input with the very column types of the foreign table.
+// createInput makes the table for an input with the very column types of the foreign table or view, whose name the role
+// need not be able to say.
 func createInput(in *plan.Input) string {
 	if in.RowID {
 		return "CREATE TEMPORARY TABLE " + in.TempName + " (sluice_rowid bigint) INHERITS (pg_temp." + in.Parent + ") ON COMMIT DROP"
 	}
-	var b strings.Builder
-	b.WriteString("CREATE TEMPORARY TABLE " + in.TempName + " ON COMMIT DROP AS SELECT ")
-	sep := ""
-	for _, i := range in.Columns {
-		b.WriteString(sep + pgx.Identifier{in.Relation.Columns[i].Name}.Sanitize())
-		sep = ", "
+	columns := make([]string, len(in.Columns))
+	for i, c := range in.Columns {
+		column := &in.Relation.Columns[c]
+		columns[i] = pgx.Identifier{column.Name}.Sanitize() + " " + column.TypeName
+		if column.Collate != "" {
+			columns[i] += " COLLATE " + column.Collate
+		}
 	}
-	b.WriteString(" FROM " + pgx.Identifier{in.Relation.Schema, in.Relation.Name}.Sanitize() + " WITH NO DATA")
-	return b.String()
+	return "CREATE TEMPORARY TABLE " + in.TempName + " (" + strings.Join(columns, ", ") + ") ON COMMIT DROP"
 }
 
 func inputFields(in *plan.Input) []engines.Field {

@@ -11,20 +11,36 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-// checkPrivileges refuses a statement whose role lacks a privilege on a relation of ours: home never comes to check them.
-func (s *Session) checkPrivileges(ctx context.Context, x *execution) error {
-	if err := s.checkNeeded(ctx, x); err != nil {
+// checkPrivileges refuses a statement whose role lacks a privilege on a relation of ours: home never comes to check
+// them. Where the role holds some columns only, the plan is made anew, by req, to ship no others.
+func (s *Session) checkPrivileges(ctx context.Context, x *execution, req *plan.Request) error {
+	exact, err := s.checkNeeded(ctx, x)
+	if err != nil {
 		return err
 	}
-	return s.checkShipped(ctx, x)
+	if exact != nil && len(x.plan.Inputs) > 0 {
+		req.Only = map[uint32][]int16{}
+		for _, p := range exact {
+			columns := req.Only[p.OID]
+			if p.Name == "SELECT" {
+				columns = append(columns, p.Columns...)
+			}
+			req.Only[p.OID] = columns
+		}
+		if x.plan, err = s.build(*req); err != nil {
+			return err
+		}
+	}
+	return s.checkShipped(ctx, x, exact != nil)
 }
 
-// checkShipped refuses to ship rows of a table below a view to a role that may read the view alone: until they are
+// checkShipped refuses to ship what the role may not read: rows of a table below a view, or columns. Until they are
 // dropped it could read in its temporary schema what the view leaves out.
-func (s *Session) checkShipped(ctx context.Context, x *execution) error {
+func (s *Session) checkShipped(ctx context.Context, x *execution, all bool) error {
 	below := map[uint32]bool{}
 	for _, p := range x.plan.Privileges {
 		if p.View != 0 {
@@ -34,7 +50,7 @@ func (s *Session) checkShipped(ctx context.Context, x *execution) error {
 	var list []catalog.Privilege
 	for i := range x.plan.Inputs {
 		in := &x.plan.Inputs[i]
-		if !below[in.Relation.OID] {
+		if !all && !below[in.Relation.OID] || in.Blank || len(in.Columns) == 0 {
 			continue
 		}
 		columns := make([]int16, len(in.Columns))
@@ -48,14 +64,14 @@ func (s *Session) checkShipped(ctx context.Context, x *execution) error {
 	if !errors.As(err, &pe) || pe.Code != pgerr.InsufficientPrivilege {
 		return err
 	}
-	e := pgerr.New(pgerr.FeatureNotSupported, "the view's rows cannot be computed at home for a role that may not read the foreign tables below it")
-	e.Detail = "Home would need rows that the view leaves out: " + pe.Message + "."
+	e := pgerr.New(pgerr.FeatureNotSupported, "the statement cannot be computed at home for a role that may not read all that home would need")
+	e.Detail = "Home would need rows that a view leaves out, or columns that the statement does not name: " + pe.Message + "."
 	return pgerr.Hint(e, "Use a statement that EXPLAIN shows as remote, or GRANT SELECT on the foreign table.")
 }
 
 // checkNeeded checks what Postgres would. Whole relations are checked first; only where that fails, home is asked which
-// columns the statement really uses.
-func (s *Session) checkNeeded(ctx context.Context, x *execution) error {
+// columns the statement really uses, and these are returned.
+func (s *Session) checkNeeded(ctx context.Context, x *execution) ([]catalog.Privilege, error) {
 	var list []catalog.Privilege
 	for _, p := range x.plan.Privileges {
 		columns := p.Columns
@@ -67,16 +83,16 @@ func (s *Session) checkNeeded(ctx context.Context, x *execution) error {
 	err := catalog.CheckPrivileges(ctx, s, list)
 	var pe *pgconn.PgError
 	if !errors.As(err, &pe) || pe.Code != pgerr.InsufficientPrivilege || strings.HasPrefix(pe.Message, "permission denied for schema") {
-		return err
+		return nil, err
 	}
 	exact, err := s.usedColumns(ctx, x)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(exact) == 0 {
-		return pe
+		return nil, pe
 	}
-	return catalog.CheckPrivileges(ctx, s, exact)
+	return exact, catalog.CheckPrivileges(ctx, s, exact)
 }
 
 const traceOn = `SELECT pg_catalog.current_setting('client_min_messages'), pg_catalog.current_setting('debug_print_rewritten'), ` +

@@ -44,7 +44,9 @@ func (x *execution) timeout() time.Duration {
 func (x *execution) temps() []string {
 	names := make([]string, 0, len(x.plan.Inputs))
 	for _, in := range x.plan.Inputs {
-		names = append(names, in.TempName)
+		if !in.Spelled {
+			names = append(names, in.TempName)
+		}
 	}
 	return names
 }
@@ -160,12 +162,12 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 			TimeZone: x.facts.TimeZone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
 			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),
 		},
-		Force: plan.Route(x.facts.Route), TempPrefix: s.tempPrefix(),
+		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
 	}
 	if x.plan, err = s.build(req); err != nil || x.plan.Route == plan.Home {
 		return false, err
 	}
-	if err := s.checkPrivileges(ctx, x); err != nil {
+	if err := s.checkPrivileges(ctx, x, &req); err != nil {
 		return true, err
 	}
 	if !x.plan.ShipsParams() {
@@ -178,7 +180,7 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if err == nil && !x.plan.Takes(x.described.params, texts) {
 		req.HoldParams = true
 		if x.plan, err = s.build(req); err == nil { // it may ship what the first plan did not
-			err = s.checkPrivileges(ctx, x)
+			err = s.checkPrivileges(ctx, x, &req)
 		}
 	}
 	return true, err

@@ -99,18 +99,61 @@ func TestPrivilegesAtBind(t *testing.T) {
 	want(t, conn, "SELECT salary FROM emp", "42501")
 }
 
-// TestPrivilegesBelowView has a role that may read a view alone see no rows that the view leaves out: where home would
-// have to compute it, the rows are not shipped into the role's own temporary schema.
+// TestPrivilegesBelowView has a role that may read a view alone see no rows that the view leaves out: home gets the
+// view's rows, or none at all.
 func TestPrivilegesBelowView(t *testing.T) {
 	w := newWorld(t, "CREATE TABLE emp AS SELECT i AS id, 'n' || i AS name FROM range(3) r(i)")
-	exec(t, w.through, "CREATE FOREIGN TABLE emp (id int, name text) SERVER lake", "CREATE VIEW one AS SELECT * FROM emp WHERE id = 1",
-		"DROP ROLE IF EXISTS sluice_carol", "CREATE ROLE sluice_carol", "GRANT SELECT ON one TO sluice_carol")
+	exec(t, w.through, "CREATE SCHEMA hidden", "CREATE FOREIGN TABLE hidden.emp (id int, name text) SERVER lake",
+		"CREATE VIEW one AS SELECT * FROM hidden.emp WHERE id = 1", "CREATE VIEW loud AS SELECT id, upper(name) AS name FROM hidden.emp WHERE id = 1",
+		"CREATE VIEW two AS SELECT o.name, t.id FROM one o JOIN (VALUES (1), (2)) t (id) ON true",
+		"DROP ROLE IF EXISTS sluice_carol", "CREATE ROLE sluice_carol", "GRANT SELECT ON one, loud, two TO sluice_carol")
 	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY sluice_carol", "DROP ROLE sluice_carol") })
 	conn := connect(t, w.through)
 	want(t, conn, "SET ROLE sluice_carol", "SET")
 	want(t, conn, "SELECT name FROM one", "n1")
-	want(t, conn, "SELECT name FROM emp", "42501")
-	want(t, conn, "SELECT upper(name) FROM one", "0A000")
-	want(t, conn, "RESET ROLE; GRANT SELECT (id, name) ON emp TO sluice_carol; SET ROLE sluice_carol", "RESET\nGRANT\nSET")
+	want(t, conn, "SELECT name FROM hidden.emp", "42501")
 	want(t, conn, "SELECT upper(name) FROM one", "N1")
+	want(t, conn, "SELECT upper(name) FROM one WHERE name = 'n1' AND id < 3", "N1")
+	want(t, conn, "SELECT name FROM loud", "0A000") // home would compute it, of all rows
+	want(t, conn, "SELECT name FROM two", "n1\nn1")
+	want(t, conn, "RESET ROLE; REVOKE SELECT ON one FROM sluice_carol; SET ROLE sluice_carol", "RESET\nREVOKE\nSET")
+	want(t, conn, "SELECT name FROM two", "0A000") // home would compute it, of rows that the role may read no more
+	want(t, conn, "RESET ROLE; GRANT USAGE ON SCHEMA hidden TO sluice_carol; GRANT SELECT (id, name) ON hidden.emp TO sluice_carol; SET ROLE sluice_carol",
+		"RESET\nGRANT\nGRANT\nSET")
+	want(t, conn, "SELECT name FROM loud", "N1")
+}
+
+// TestPrivilegesShip looks into the tables that a statement was computed over: they have no column that its role may not read.
+func TestPrivilegesShip(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE emp AS SELECT 1 AS id, 'x' AS name, 100 AS salary")
+	exec(t, w.through, "CREATE FOREIGN TABLE emp (salary int, id int, name text) SERVER lake", "CREATE TABLE pay (id int, salary int)", "INSERT INTO pay VALUES (1, 7)",
+		"DROP ROLE IF EXISTS sluice_dave", "CREATE ROLE sluice_dave", "GRANT SELECT (id, name) ON emp TO sluice_dave", "GRANT SELECT ON pay TO sluice_dave")
+	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY sluice_dave", "DROP ROLE sluice_dave") })
+	conn := connect(t, w.through)
+	want(t, conn, "BEGIN; SET LOCAL ROLE sluice_dave", "BEGIN\nSET")
+	want(t, conn, "SELECT emp.name, pay.salary FROM emp JOIN pay ON pay.id = emp.id", "x|7")
+	want(t, conn, `SELECT attname FROM pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = pg_my_temp_schema()) AND attnum > 0 ORDER BY 1`, "id\nname")
+	want(t, conn, "SELECT count(*) FROM emp, pay", "1")
+	want(t, conn, "SELECT emp.salary FROM emp, pay", "42501")
+	want(t, conn, "ROLLBACK", "ROLLBACK")
+}
+
+// TestPrivilegesOfHeldParameters has a parameter that the engine would read otherwise turn a remote plan into one that
+// home computes: what the first was allowed is asked again for the second.
+func TestPrivilegesOfHeldParameters(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE emp AS SELECT i AS id, TIMESTAMP '2024-01-01' + to_days(i::INTEGER) AS at FROM range(3) r(i)")
+	exec(t, w.through, "CREATE FOREIGN TABLE emp (id int, at timestamp) SERVER lake", "CREATE VIEW one AS SELECT id, at, id % 2 AS odd FROM emp WHERE id = 1",
+		"DROP ROLE IF EXISTS sluice_erin", "CREATE ROLE sluice_erin", "GRANT SELECT ON one TO sluice_erin")
+	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY sluice_erin", "DROP ROLE sluice_erin") })
+	conn := connect(t, w.through)
+	want(t, conn, "SET ROLE sluice_erin", "SET")
+	for _, at := range []string{"2024-01-02", "infinity", "4000-01-01 BC"} {
+		var n int
+		if err := conn.QueryRow(timed(t), "SELECT count(*) FROM one WHERE at <= $1::timestamp", pgx.QueryExecModeExec, at).Scan(&n); err != nil && sqlState(err) != "0A000" {
+			t.Errorf("%s: %v", at, err)
+		} else if want := map[bool]int{true: 0, false: 1}[at == "4000-01-01 BC"]; err == nil && n != want {
+			t.Errorf("%s: %d rows, want %d", at, n, want)
+		}
+	}
+	want(t, conn, "SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema()", "0")
 }

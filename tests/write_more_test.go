@@ -36,7 +36,10 @@ func TestWritePrivileges(t *testing.T) {
 			for _, step := range block {
 				want, got := answer(t, p.plain, step), answer(t, p.foreign, step)
 				got = strings.Replace(got, "permission denied for foreign table", "permission denied for table", 1)
-				if !strings.HasPrefix(want, "23") { // what a failing row holds is said to those who may read all of it
+				// Home would need the whole row, which would lie open to the role.
+				if unread := role == "updater" || role == "narrow"; unread && strings.HasPrefix(step, "UPDATE") && !strings.HasPrefix(want, "42501") {
+					want, got = "0A000", got[:min(5, len(got))]
+				} else if !strings.HasPrefix(want, "23") { // what a failing row holds is said to those who may read all of it
 					want, got = strings.TrimSpace(want), strings.TrimSpace(got)
 				} else {
 					want, got = want[:60], got[:60]

@@ -163,7 +163,7 @@ func (w *binder) from(n *pg_query.Node, l *level) {
 		alias(n.JoinExpr.JoinUsingAlias)
 	case *pg_query.Node_RangeSubselect:
 		if v, ok := w.b.inlined[n.RangeSubselect]; ok {
-			a := n.RangeSubselect.Alias
+			a := v.sub.Alias
 			l.items = append(l.items, &item{
 				name: a.Aliasname, table: v.table, columns: columnsOf(v.table, a), bare: v.bare, set: func(name string) { a.Aliasname = name },
 			})

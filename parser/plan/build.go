@@ -61,7 +61,8 @@ type builder struct {
 	statement  *parser.Statement // the clone
 	sources    []source
 	target     *source
-	inlined    map[*pg_query.RangeSubselect]view
+	inlined    map[*pg_query.RangeSubselect]*view
+	views      []*view // an outer one before those in it
 	privileges []Privilege
 	inputs     []Input
 	used       usedColumns
@@ -69,21 +70,17 @@ type builder struct {
 	dialect    dialect.DuckDB
 }
 
-// view is a view whose definition stands in its place.
-type view struct {
-	table *catalog.Relation
-	bare  bool // the reference had no alias
-}
-
-// source is one reference to a foreign table in the clone.
+// source is one reference to a foreign table in the clone, or to a view whose rows its server computes.
 type source struct {
 	parser.Relation
-	table *catalog.Relation
-	alias string // by which the statement calls it
+	table  *catalog.Relation
+	server *catalog.Server
+	alias  string // by which the statement calls it
+	body   string // of a view: what stands for it in a FROM clause of the engine
 }
 
 func newBuilder(req Request) *builder {
-	return &builder{req: req, statement: req.Statement.Clone(), inlined: map[*pg_query.RangeSubselect]view{}}
+	return &builder{req: req, statement: req.Statement.Clone(), inlined: map[*pg_query.RangeSubselect]*view{}}
 }
 
 // resolve finds the foreign tables of the statement, its views inlined, and the privileges that they need.
@@ -121,7 +118,7 @@ func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 	t, b.privileges = g.Relation, append(b.privileges, g.Needs...)
 	switch t.Kind {
 	case 'f':
-		b.sources = append(b.sources, source{Relation: r, table: t, alias: aliasOf(r.Var)})
+		b.sources = append(b.sources, source{Relation: r, table: t, server: t.Server, alias: aliasOf(r.Var)})
 		return nil
 	case 'v':
 		return b.inline(r, t, g.Within)
@@ -134,46 +131,6 @@ func aliasOf(v *pg_query.RangeVar) string {
 		return v.Alias.Aliasname
 	}
 	return v.Relname
-}
-
-// inline replaces a view by its definition, whose references stand within the view given.
-func (b *builder) inline(r parser.Relation, v *catalog.Relation, within uint32) error {
-	if r.Holder == nil {
-		return pgerr.New(pgerr.FeatureNotSupported, "view %q over foreign tables cannot stand here", v.Name)
-	}
-	list, err := parser.Parse(strings.TrimRight(v.Definition, "; \n"))
-	if err != nil || len(list) != 1 || list[0].Kind != parser.Select {
-		return pgerr.New(pgerr.InternalError, "the definition of view %q cannot be read", v.Name)
-	}
-	body := list[0].Clone()
-	for _, ir := range body.Relations() {
-		if t := b.named(ir.Schema, ir.Name); t != nil {
-			if err := b.add(ir, t, within); err != nil {
-				return err
-			}
-		}
-	}
-	alias := &pg_query.Alias{Aliasname: aliasOf(r.Var)}
-	if r.Var.Alias != nil {
-		alias.Colnames = r.Var.Alias.Colnames
-	}
-	for i := len(alias.Colnames); i < len(v.Columns); i++ {
-		alias.Colnames = append(alias.Colnames, pg_query.MakeStrNode(v.Columns[i].Name))
-	}
-	sub := &pg_query.RangeSubselect{Subquery: body.Node.Stmt, Alias: alias}
-	b.inlined[sub] = view{table: v, bare: r.Var.Alias == nil}
-	r.Holder.Node = &pg_query.Node_RangeSubselect{RangeSubselect: sub}
-	return nil
-}
-
-// named finds a relation of ours by the name that a view's definition gives it, which is always qualified.
-func (b *builder) named(schema, name string) *catalog.Relation {
-	for _, t := range b.req.Snapshot.Relations {
-		if t.Name == name && t.Schema == schema {
-			return t
-		}
-	}
-	return nil
 }
 
 // homeJoin plans that home runs the statement over temporary tables.
@@ -191,8 +148,10 @@ func (b *builder) homeJoin() (*Plan, error) {
 	return &Plan{Route: HomeJoin, Reason: b.reason, Inputs: b.inputs, HomeSQL: sql, Privileges: b.privileges}, nil
 }
 
-// shipSources makes an input of each foreign table and lets the clone read that instead.
+// shipSources makes an input of each foreign table, or view that its server can compute, and lets the clone read that
+// instead.
 func (b *builder) shipSources() error {
+	b.shipViews()
 	filters := b.filters()
 	for i := range b.sources {
 		s := &b.sources[i]
@@ -200,21 +159,30 @@ func (b *builder) shipSources() error {
 		if err != nil {
 			return err
 		}
-		b.redirect(s, in.TempName)
+		if !in.Spelled {
+			b.redirect(s, in.TempName)
+		} else if err := spell(s, in); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // input returns the input for a source; sources that need the same share one.
 func (b *builder) input(s *source, f filter) (*Input, error) {
-	in := Input{Relation: s.table, Columns: b.used.of(s), Filters: f.texts, Params: f.params}
-	from, err := b.dialect.Relation(s.table)
+	in := Input{Relation: s.table, Server: s.server, Columns: b.columns(s), Filters: f.texts, Params: f.params, Spelled: b.req.ReadOnly}
+	from, err := b.origin(s)
 	if err != nil {
 		return nil, err
 	}
+	if in.Blank = len(in.Columns) == 0; in.Blank {
+		in.Columns = []int{0}
+	}
 	columns := make([]string, len(in.Columns))
 	for i, c := range in.Columns {
-		columns[i] = b.dialect.Column(&s.table.Columns[c], "")
+		if columns[i] = b.dialect.Column(&s.table.Columns[c], ""); in.Blank {
+			columns[i] = "NULL"
+		}
 	}
 	in.RemoteSQL = "SELECT " + strings.Join(columns, ", ") + " FROM " + from
 	if len(f.sql) > 0 {
@@ -228,6 +196,14 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	in.TempName = b.req.TempPrefix + strconv.Itoa(len(b.inputs)+1)
 	b.inputs = append(b.inputs, in)
 	return &b.inputs[len(b.inputs)-1], nil
+}
+
+// origin returns the engine's FROM item for a source.
+func (b *builder) origin(s *source) (string, error) {
+	if s.body != "" {
+		return s.body, nil
+	}
+	return b.dialect.Relation(s.table)
 }
 
 // redirect makes a reference name a temporary table, under the alias that the statement uses.
@@ -255,7 +231,8 @@ func (b *builder) copyQuery() {
 		ref := pg_query.MakeColumnRefNode([]*pg_query.Node{n}, -1)
 		sel.TargetList = append(sel.TargetList, pg_query.MakeResTargetNodeWithVal(ref, -1))
 	}
-	sel.FromClause = []*pg_query.Node{{Node: &pg_query.Node_RangeVar{RangeVar: c.Relation}}}
+	b.sources[0].Holder = &pg_query.Node{Node: &pg_query.Node_RangeVar{RangeVar: c.Relation}}
+	sel.FromClause = []*pg_query.Node{b.sources[0].Holder}
 	c.Query = &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: sel}}
 	c.Relation, c.Attlist = nil, nil
 	b.used = columnsUsed(b.statement.Node)

@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"slices"
+
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
 )
 
@@ -44,6 +47,17 @@ func (u *usedColumns) reference(fields []*pg_query.Node) {
 	default:
 		u.starred[fields[last-1].GetString_().GetSval()] = true
 	}
+}
+
+// columns returns the columns of a source that are shipped: those that the statement may use, or fewer where home has said
+// which it does. There may be none then: only how many rows there are matters.
+func (b *builder) columns(s *source) []int {
+	columns := b.used.of(s)
+	only, ok := b.req.Only[s.table.OID]
+	if !ok || slices.Contains(only, catalog.WholeRow) {
+		return columns
+	}
+	return slices.DeleteFunc(columns, func(c int) bool { return !slices.Contains(only, s.table.Columns[c].Num) })
 }
 
 // of returns the columns of a source that must be shipped, at least one.

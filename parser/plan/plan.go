@@ -34,8 +34,11 @@ type Request struct {
 	Fields     []engines.Field // result columns as home described them, for COPY (SELECT …) TO those of the SELECT; nil for none
 	Settings   Settings
 	Force      Route  // the value of sluice.route; empty for free choice
+	ReadOnly   bool   // the transaction takes no temporary tables: inputs are spelled out in the statement
 	HoldParams bool   // parameters have values that engines may read otherwise: they stay at home
-	TempPrefix string // prefix for temporary tables of this statement, unique in the session: "sluice_7_"
+	TempPrefix string // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
+	// Only are the columns of a relation, by its OID, that home says the statement uses at most; nil where it was not asked.
+	Only map[uint32][]int16
 }
 
 // Settings are those of the session that decide whether an engine's values read as home's would.
@@ -74,11 +77,15 @@ type CopyFormat struct {
 	Fields []engines.Field // of the rows
 }
 
-// Input is one governed, filtered, projected scan of a foreign table that is shipped to home.
+// Input is one governed, filtered, projected scan of a foreign table, or of a view that its server computes, that is
+// shipped to home.
 type Input struct {
 	Relation  *catalog.Relation
+	Server    *catalog.Server
 	Columns   []int  // indexes into Relation.Columns, in order; never empty
-	TempName  string // the table in pg_temp that HomeSQL names
+	TempName  string // the table in pg_temp that HomeSQL names, or the first part of its Placeholders
+	Spelled   bool   // no table: the values stand in HomeSQL itself, in place of the Placeholders
+	Blank     bool   // the role may read none of the columns: they are NULL, and only the number of rows counts
 	RemoteSQL string // yields exactly Columns, cast to their Postgres types' counterparts
 	Params    []int
 	Filters   []string // what was pushed, as Postgres text, for EXPLAIN

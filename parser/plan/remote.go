@@ -24,7 +24,7 @@ func (b *builder) remote() *Plan {
 		}
 	}
 	for i := range b.sources {
-		if b.sources[i].table.Server != b.sources[0].table.Server {
+		if b.sources[i].server != b.sources[0].server {
 			b.because("relations of several servers take part")
 			return nil
 		}
@@ -42,7 +42,7 @@ func (b *builder) remote() *Plan {
 		return nil
 	}
 	return &Plan{
-		Route: Remote, Server: b.sources[0].table.Server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
+		Route: Remote, Server: b.sources[0].server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
 		Copy: format, counts: s.counts,
 	}
 }
@@ -126,7 +126,7 @@ func (b *builder) promised(sql string, columns []scopeColumn) (string, bool) {
 	plain := true
 	for i, c := range columns {
 		f := b.req.Fields[i]
-		if c.typ.oid != f.OID && !(c.typ.isText() && f.OID == textOID) {
+		if !c.typ.yields(f) {
 			b.because("column %q would have another type", f.Name)
 			return "", false
 		}
@@ -146,6 +146,9 @@ func (b *builder) promised(sql string, columns []scopeColumn) (string, bool) {
 	}
 	return "SELECT " + strings.Join(casts, ", ") + " FROM (" + sql + ") AS r (" + strings.Join(names, ", ") + ")", true
 }
+
+// yields reports whether values of the type are values of the field's type.
+func (t typ) yields(f engines.Field) bool { return t.oid == f.OID || t.isText() && f.OID == textOID }
 
 // natural reports that the engine yields a column in a form that needs no cast.
 func (b *builder) natural(t typ, f engines.Field) bool {

@@ -283,7 +283,7 @@ func (b *builder) delete(w *Write, n *pg_query.DeleteStmt) error {
 	}
 	table := b.req.TempPrefix + "t"
 	w.Temps = append(w.Temps, table)
-	columns := b.used.of(b.target)
+	columns := b.columns(b.target)
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = b.dialect.Identifier(w.Relation.Columns[c].Name)
@@ -321,7 +321,7 @@ func (b *builder) targetInput(parent string, columns []int, f filter) (string, e
 		return "", err
 	}
 	in := Input{
-		Relation: b.target.table, Columns: columns, Filters: f.texts, Params: f.params, RowID: true, Parent: parent,
+		Relation: b.target.table, Server: b.target.table.Server, Columns: columns, Filters: f.texts, Params: f.params, RowID: true, Parent: parent,
 		TempName: b.req.TempPrefix + itoa(len(b.inputs)+1),
 	}
 	list := []string{b.dialect.RowID() + " AS sluice_rowid"}
