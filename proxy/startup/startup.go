@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -159,18 +160,19 @@ func (h *handshake) settle(version uint32) error {
 	return h.client.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: version, UnrecognizedOptions: extra})
 }
 
-// unsupported returns the error for a major version other than ours, in home's own words where home can be asked.
+// unsupported returns the error for a major version other than ours, in home's own words where home can be asked. It is
+// asked about a version of our choice: it would take a request code for the request, and answer an old one in its form.
 func (h *handshake) unsupported(ctx context.Context) error {
 	p := &h.packet
-	if p.major() > protocolMajor && p.major() != codeSSL>>16 { // home would take a request code for the request
-		l, err := open(ctx, h.cfg.Home, p.bare(), h.guard)
-		if err == nil { // a home that speaks it: we still don't
-			_ = l.home.Close()
-		}
-		var e *pgconn.PgError
-		if errors.As(err, &e) && e.Code == pgerr.FeatureNotSupported {
-			return e
-		}
+	version := fmt.Sprintf("%d.%d", p.major(), p.minor())
+	l, err := open(ctx, h.cfg.Home, (&packet{version: (protocolMajor + 1) << 16}).bare(), h.guard)
+	if err == nil { // a home that speaks it: we still don't
+		_ = l.home.Close()
 	}
-	return fatal(pgerr.FeatureNotSupported, fmt.Sprintf("unsupported frontend protocol %d.%d: server supports 3.0 to 3.0", p.major(), p.minor()))
+	var e *pgconn.PgError
+	if errors.As(err, &e) && e.Code == pgerr.FeatureNotSupported {
+		e.Message = strings.Replace(e.Message, fmt.Sprintf("%d.0", protocolMajor+1), version, 1)
+		return e
+	}
+	return fatal(pgerr.FeatureNotSupported, fmt.Sprintf("unsupported frontend protocol %s: server supports 3.0 to %d.%d", version, protocolMajor, protocol32&0xffff))
 }
