@@ -12,6 +12,8 @@ DEMO_FLAGS ?=
 # Flags of `go test`, for instance TEST_FLAGS='-race -run Portal' and TEST_PACKAGES=./proxy/...
 TEST_FLAGS ?= -count=1 -timeout=30m
 TEST_PACKAGES ?= ./...
+# Versions of Postgres that `make versions` runs with as home; "installed" is this machine's own.
+VERSIONS ?= installed 16.14 17.10 18.4
 # Flags of the benchmarks.
 BENCH_FLAGS ?=
 
@@ -37,6 +39,11 @@ demo: build ## Guided tour on real data, then serve until Ctrl-C (DEMO_FLAGS=--o
 test: ## Run all tests (TEST_FLAGS, TEST_PACKAGES)
 	@.ci/need $(COMPILER) $(SERVER)
 	$(GO) test $(TEST_FLAGS) $(TEST_PACKAGES)
+
+.PHONY: versions
+versions: ## Run wire scripts and home's tests on each Postgres version (VERSIONS)
+	@.ci/need $(COMPILER) $(SERVER) node:nodejs npm:npm
+	@.ci/versions $(GO) $(VERSIONS)
 
 .PHONY: interop
 interop: build ## Run foreign clients against the proxy

@@ -34,7 +34,7 @@ func TestPsqlDescribes(t *testing.T) {
 		if through != direct {
 			t.Errorf("%s through the proxy:\n%s\nat home:\n%s", c, through, direct)
 		}
-		if strings.Contains(through, "ERROR") {
+		if strings.Contains(through, "ERROR") && !strings.Contains(through, "daticulocale") { // \l of a psql before 17 asks later homes for it
 			t.Errorf("%s: %s", c, through)
 		}
 	}
