@@ -24,7 +24,8 @@ const (
 	startLimit = 2 * time.Minute
 )
 
-// rig is a home with a proxy before it, and a second Postgres for clients that are servers themselves.
+// rig is a home with a proxy before it, and a second Postgres: for clients that are servers themselves, and for what
+// Postgres says of foreign tables when their wrapper is a real one.
 type rig struct {
 	work   string
 	home   *embedded.Home
@@ -54,8 +55,10 @@ func newRig(ctx context.Context, s *settings) (r *rig, err error) {
 	if r.second, err = embedded.Start(ctx, filepath.Join(r.work, "second"), embedded.Options{Settings: quick}); err != nil {
 		return nil, err
 	}
-	if err := r.addRole(ctx); err != nil {
-		return nil, err
+	for _, h := range []*embedded.Home{r.home, r.second} {
+		if err := addRole(ctx, h); err != nil {
+			return nil, err
+		}
 	}
 	addr, err := freeAddress()
 	if err != nil {
@@ -70,13 +73,13 @@ func newRig(ctx context.Context, s *settings) (r *rig, err error) {
 	return r, err
 }
 
-// addRole makes the role that clients are, and has home ask it for its password.
-func (r *rig) addRole(ctx context.Context) error {
+// addRole makes the role that clients are, and has a server ask it for its password.
+func addRole(ctx context.Context, home *embedded.Home) error {
 	rules := "local all all trust\nhost all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
-	if err := os.WriteFile(filepath.Join(r.home.Dir(), "data", "pg_hba.conf"), []byte(rules), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home.Dir(), "data", "pg_hba.conf"), []byte(rules), 0o600); err != nil {
 		return err
 	}
-	return execute(ctx, r.home.URL("postgres"),
+	return execute(ctx, home.URL("postgres"),
 		"SELECT pg_reload_conf()", "CREATE ROLE "+role+" LOGIN PASSWORD '"+password+"'")
 }
 
@@ -89,14 +92,6 @@ func (r *rig) close() error {
 		}
 	}
 	return errors.Join(err, os.RemoveAll(r.work))
-}
-
-// addr is where clients connect: the proxy or home itself.
-func (r *rig) addr(direct bool) string {
-	if direct {
-		return r.home.Addr()
-	}
-	return r.sluice.addr
 }
 
 // urlOf is a database at an address, for a user.

@@ -53,19 +53,28 @@ func (r *rig) runAll(ctx context.Context, clients []*client, accepted []acceptan
 	return verdicts
 }
 
+// server is where a client connects.
+type server int
+
+const (
+	homeServer server = iota
+	sluiceServer
+	secondServer
+)
+
 // trial is one run of a client.
 type trial struct {
 	name   string
-	direct bool
+	server server
 	schema string
 	only   string
 }
 
 var trials = []trial{
-	{"home", true, plain, ""},
-	{"plain", false, plain, ""},
-	{"lake", false, lake, ""},
-	{"catalogue", true, lake, "introspect"},
+	{"home", homeServer, plain, ""},
+	{"plain", sluiceServer, plain, ""},
+	{"lake", sluiceServer, lake, ""},
+	{"twin", secondServer, lake, "introspect"},
 }
 
 // judge runs a client everywhere and compares.
@@ -88,7 +97,7 @@ func (r *rig) judge(ctx context.Context, v *verdict, accepted []acceptance, keep
 	for check, lines := range seen["home"] {
 		expected[check] = lines
 	}
-	expected["introspect"] = seen["catalogue"]["introspect"]
+	expected["introspect"] = seen["twin"]["introspect"]
 	v.compare(lake, expected, seen["lake"], accepted)
 	return stage.intact(ctx)
 }
@@ -100,7 +109,7 @@ func (s *stage) run(ctx context.Context, c *client, t trial, keep string) (trans
 	}
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
-	out, complaint, err := c.command(ctx, c.Run, s.environment(t.direct, t.schema, t.only))
+	out, complaint, err := c.command(ctx, c.Run, s.environment(t))
 	if keep != "" {
 		for suffix, text := range map[string]string{"out": out, "err": complaint} {
 			if err := os.WriteFile(filepath.Join(keep, c.key()+"."+t.name+"."+suffix), []byte(text), 0o644); err != nil {

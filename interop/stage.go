@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ const (
 )
 
 // items fills item. Each column has its NULLs, and values at the edge of what its type holds.
-const items = `INSERT INTO plain.item SELECT i,
+const items = `INSERT INTO item SELECT i,
 	CASE i % 10 WHEN 1 THEN '' WHEN 2 THEN 'Zoë 日本語 🙂' WHEN 3 THEN E'tab\there\nnewline' WHEN 4 THEN 'quote''s "and" \ back' ELSE 'item ' || i END,
 	CASE WHEN i % 7 = 0 THEN NULL WHEN i = 1 THEN -99999999.99 WHEN i = 2 THEN 99999999.99 WHEN i = 3 THEN 0 ELSE i * 1.25 - 40 END,
 	CASE WHEN i % 11 = 0 THEN NULL WHEN i = 1 THEN -32768 WHEN i = 2 THEN 32767 ELSE i - 100 END,
@@ -62,51 +63,81 @@ const items = `INSERT INTO plain.item SELECT i,
 	CASE WHEN i % 15 = 0 THEN NULL WHEN i = 1 THEN repeat('é', 40) ELSE 'note ' || i || '  ' END
 	FROM generate_series(1, 200) i`
 
-// newStage makes a client's database with the tables in it, plain and foreign.
+// newStage makes a client's databases with the tables in them, plain and foreign.
 func (r *rig) newStage(ctx context.Context, c *client) (*stage, error) {
 	s := &stage{r, "interop_" + c.key()}
-	if err := execute(ctx, r.home.URL("postgres"), "CREATE DATABASE "+`"`+s.database+`"`); err != nil {
+	if err := execute(ctx, r.home.URL("postgres"), "CREATE DATABASE "+s.quoted("")); err != nil {
 		return nil, err
 	}
-	if err := execute(ctx, r.second.URL("postgres"), "CREATE DATABASE "+`"`+s.database+`"`); err != nil {
-		return nil, err
-	}
-	if err := execute(ctx, r.home.URL(s.database), plainTables()...); err != nil {
+	if err := execute(ctx, r.home.URL(s.database), tables(plain)...); err != nil {
 		return nil, err
 	}
 	file := filepath.Join(r.work, c.key()+".duckdb")
 	if err := makeDuck(ctx, file); err != nil {
 		return nil, err
 	}
-	return s, execute(ctx, s.admin(), foreignTables(file)...)
+	if err := execute(ctx, s.admin(), foreignTables(file)...); err != nil {
+		return nil, err
+	}
+	return s, s.addTwin(ctx)
 }
 
-func plainTables() []string {
+// The second Postgres has, beside a database for the client, a twin of the client's home: its foreign tables are those of
+// postgres_fdw, over plain ones in a third database.
+const (
+	twinSuffix = "_twin"
+	rowsSuffix = "_rows"
+)
+
+func (s *stage) addTwin(ctx context.Context) error {
+	second := s.rig.second
+	if err := execute(ctx, second.URL("postgres"), "CREATE DATABASE "+s.quoted(""),
+		"CREATE DATABASE "+s.quoted(twinSuffix), "CREATE DATABASE "+s.quoted(rowsSuffix)); err != nil {
+		return err
+	}
+	if err := execute(ctx, second.URL(s.database+rowsSuffix), tables(lake)...); err != nil {
+		return err
+	}
+	host, port, _ := strings.Cut(second.Addr(), ":")
+	statements := append(tables(plain),
+		"CREATE EXTENSION postgres_fdw",
+		fmt.Sprintf("CREATE SERVER lake FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', port '%s', dbname '%s')", host, port, s.database+rowsSuffix),
+		"CREATE USER MAPPING FOR "+role+" SERVER lake OPTIONS (user '"+role+"', password '"+password+"')",
+		"CREATE SCHEMA scratch", "GRANT ALL ON SCHEMA scratch TO "+role)
+	return execute(ctx, second.URL(s.database+twinSuffix), append(statements, declareForeign()...)...)
+}
+
+// tables makes plain tables with the rows.
+func tables(schema string) []string {
 	return []string{
-		"REVOKE CREATE ON SCHEMA public FROM public",
-		"CREATE SCHEMA plain", "GRANT USAGE ON SCHEMA plain TO " + role,
-		"CREATE TABLE plain.item (" + itemColumns + ", PRIMARY KEY (id))",
-		"CREATE TABLE plain.series (" + seriesColumns + ")",
-		"CREATE TABLE plain.sink (" + sinkColumns + ")",
+		"CREATE SCHEMA " + schema, "GRANT USAGE ON SCHEMA " + schema + " TO " + role, "SET search_path TO " + schema,
+		"CREATE TABLE item (" + itemColumns + ", PRIMARY KEY (id))",
+		"CREATE TABLE series (" + seriesColumns + ")",
+		"CREATE TABLE sink (" + sinkColumns + ")",
 		items,
-		"INSERT INTO plain.series SELECT n, 'label ' || n FROM generate_series(1, 50000) n",
-		"GRANT ALL ON ALL TABLES IN SCHEMA plain TO " + role,
+		"INSERT INTO series SELECT n, 'label ' || n FROM generate_series(1, 50000) n",
+		"GRANT ALL ON ALL TABLES IN SCHEMA " + schema + " TO " + role,
 		"ANALYZE",
 	}
 }
 
-func foreignTables(file string) []string {
+// declareForeign declares the foreign tables of a server called lake.
+func declareForeign() []string {
 	return []string{
-		"CREATE EXTENSION sluice",
-		"CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '" + file + "', read_only 'false', memory_limit '300MB')",
 		"CREATE SCHEMA lake", "GRANT USAGE ON SCHEMA lake TO " + role,
 		"CREATE FOREIGN TABLE lake.item (" + itemColumns + ") SERVER lake",
 		"CREATE FOREIGN TABLE lake.series (" + seriesColumns + ") SERVER lake",
 		"CREATE FOREIGN TABLE lake.sink (" + sinkColumns + ") SERVER lake",
-		"INSERT INTO lake.item SELECT * FROM plain.item",
-		"INSERT INTO lake.series SELECT * FROM plain.series",
 		"GRANT ALL ON ALL TABLES IN SCHEMA lake TO " + role,
 	}
+}
+
+func foreignTables(file string) []string {
+	statements := append([]string{
+		"CREATE EXTENSION sluice",
+		"CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '" + file + "', read_only 'false', memory_limit '300MB')",
+	}, declareForeign()...)
+	return append(statements, "INSERT INTO lake.item SELECT * FROM plain.item", "INSERT INTO lake.series SELECT * FROM plain.series")
 }
 
 // makeDuck makes a DuckDB file with the tables, empty.
@@ -146,13 +177,22 @@ func (s *stage) intact(ctx context.Context) error {
 }
 
 // environment is what a client's program is told.
-func (s *stage) environment(direct bool, schema, only string) []string {
-	addr := s.rig.addr(direct)
+func (s *stage) environment(t trial) []string {
+	addr, database := s.rig.sluice.addr, s.database
+	switch t.server {
+	case homeServer:
+		addr = s.rig.home.Addr()
+	case secondServer:
+		addr, database = s.rig.second.Addr(), s.database+twinSuffix
+	}
 	host, port, _ := strings.Cut(addr, ":")
 	return []string{
-		"SLUICE_INTEROP_URL=" + urlOf(addr, s.database, url.UserPassword(role, password)),
-		"SLUICE_INTEROP_SCHEMA=" + schema, "SLUICE_INTEROP_SCRATCH=" + scratch,
-		"SLUICE_INTEROP_SECOND=" + s.rig.second.URL(s.database), "SLUICE_INTEROP_CHECKS=" + only,
-		"PGHOST=" + host, "PGPORT=" + port, "PGUSER=" + role, "PGPASSWORD=" + password, "PGDATABASE=" + s.database,
+		"SLUICE_INTEROP_URL=" + urlOf(addr, database, url.UserPassword(role, password)),
+		"SLUICE_INTEROP_SCHEMA=" + t.schema, "SLUICE_INTEROP_SCRATCH=" + scratch,
+		"SLUICE_INTEROP_SECOND=" + s.rig.second.URL(s.database), "SLUICE_INTEROP_CHECKS=" + t.only,
+		"PGHOST=" + host, "PGPORT=" + port, "PGUSER=" + role, "PGPASSWORD=" + password, "PGDATABASE=" + database,
 	}
 }
+
+// quoted is the name of one of the client's databases for SQL.
+func (s *stage) quoted(suffix string) string { return `"` + s.database + suffix + `"` }

@@ -198,6 +198,7 @@ def check_pipeline(say):
             cursors += [c.execute("SELECT sum(n) FROM series WHERE n <= %s", (n,)) for n in (10, 100)]
         for cursor in cursors:
             say("row", cursor.fetchall(), cursor.statusmessage)
+        a = d = None
         try:
             with c.pipeline() as p:
                 a = c.execute("SELECT count(*) FROM item")
@@ -207,10 +208,8 @@ def check_pipeline(say):
         except psycopg.Error as e:
             say("error", describe(e))
         say("before the error", a.fetchone())
-        try:
-            say("after the error", d.fetchone())
-        except psycopg.Error as e:
-            say("after the error", type(e).__name__)
+        # Whether the client sends what follows depends on how soon it sees the error.
+        say("after the error", d is None or d.pgresult is None or d.pgresult.status != psycopg.pq.ExecStatus.TUPLES_OK)
         say("status", c.info.transaction_status.name)
         with c.pipeline():
             c.cursor().executemany("INSERT INTO sink VALUES (%s, %s, %s, %s, %s, %s)", ROWS)
@@ -314,7 +313,7 @@ def check_cancel(say):
     with connect(autocommit=True) as c:
         for query in slow:
             for cancel in (c.cancel, lambda: c.cancel_safe(timeout=20)):
-                timer = threading.Timer(0.5, cancel)
+                timer = threading.Timer(0.2, cancel)
                 timer.start()
                 try:
                     c.execute(query)
