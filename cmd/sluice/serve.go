@@ -23,6 +23,7 @@ type serveFlags struct {
 	tls     tlsFlags
 	log     logFlags
 	listen  []string
+	clients clientFlags
 	metrics string
 	drain   time.Duration
 }
@@ -40,7 +41,7 @@ Each flag can also be set in the environment (--tls-cert is SLUICE_TLS_CERT) and
 is the flag's name). A flag wins over the environment, and the environment over the file.
 
 SIGTERM and SIGINT: take no new clients, let sessions end for --drain, then end them; a second one ends them at once.
-SIGHUP: read the TLS certificate and key again.`,
+SIGHUP: read the files of TLS again.`,
 		Example: `  sluice serve --home postgres://postgres@db.example.com/app --listen 0.0.0.0:6543
   sluice serve --embedded ./home
   sluice serve --config sluice.yaml`,
@@ -55,6 +56,7 @@ SIGHUP: read the TLS certificate and key again.`,
 	f.home.add(cmd)
 	cmd.Flags().StringSliceVar(&f.listen, "listen", []string{defaultListen}, "`addresses` to listen on: host:port, or the path of a unix socket (…/.s.PGSQL.PORT)")
 	f.tls.add(cmd)
+	f.clients.add(cmd)
 	f.log.add(cmd)
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics on this `address`")
 	cmd.Flags().DurationVar(&f.drain, "drain", 30*time.Second, "how long sessions may go on after SIGTERM")
@@ -84,6 +86,8 @@ func (f serveFlags) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, home.stop()) }()
 	server, err := proxy.NewServer(proxy.Config{
 		Home: home.config, Wrappers: wrappers(), TLS: cert.config(), TLSRequired: f.tls.mode == "require",
+		ClientCert: cert.clientCert, LoginLimit: f.clients.logins, LoginTimeout: f.clients.timeout,
+		KeepAlive: f.clients.keepAlive, UserTimeout: f.clients.userTimeout,
 		Logger: log, Version: buildVersion(),
 	})
 	if err != nil {
@@ -135,7 +139,7 @@ func serveUntil(ctx context.Context, server *proxy.Server, listeners []net.Liste
 	return errors.Join(lost, err, group.Wait())
 }
 
-// reloadOnHangup reads the certificate again at each signal until ctx ends.
+// reloadOnHangup reads the files of TLS again at each signal until ctx ends.
 func reloadOnHangup(ctx context.Context, hangup <-chan os.Signal, cert *certificate, log *slog.Logger) {
 	for {
 		select {
@@ -148,10 +152,10 @@ func reloadOnHangup(ctx context.Context, hangup <-chan os.Signal, cert *certific
 			continue
 		}
 		if err := cert.reload(); err != nil {
-			log.Error("the old TLS certificate stays in use", "error", err)
+			log.Error("the old TLS certificates stay in use", "error", err)
 			continue
 		}
-		log.Info("reloaded the TLS certificate", "file", cert.cert)
+		log.Info("reloaded the TLS certificates", "file", cert.cert)
 	}
 }
 

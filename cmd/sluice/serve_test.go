@@ -27,6 +27,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/embedded/hometest"
+	"github.com/sluicedb/sluice/proxy/startup"
 )
 
 // serving is a proxy that runs as `sluice serve` with the arguments given.
@@ -208,6 +209,7 @@ func TestTLSFlagsRefused(t *testing.T) {
 		"both --tls": {mode: "require"},
 		"choose":     {mode: "perhaps", cert: "x", key: "y"},
 		"no such":    {cert: "/none", key: "/none"},
+		"need TLS":   {clients: clientCertFlags{ca: "x"}},
 	} {
 		if _, err := f.load(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", f, err)
@@ -215,6 +217,39 @@ func TestTLSFlagsRefused(t *testing.T) {
 	}
 	if c, err := (tlsFlags{mode: "disable", cert: "/none"}).load(); err != nil || c.config() != nil {
 		t.Errorf("disable: %v", err)
+	}
+}
+
+func TestClientCertFlags(t *testing.T) {
+	dir := t.TempDir()
+	writeCertificate(t, dir, "authority")
+	ca, none, idents := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "idents")
+	if err := os.WriteFile(idents, []byte("sluice hatter alice\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, f := range map[string]clientCertFlags{
+		"choose optional":         {ca: ca, demand: "verify"},
+		"need --tls-client-ca":    {demand: "verify-ca"},
+		"holds no certificate":    {ca: none},
+		"authorities of clients'": {ca: "/none"},
+		"map of clients'":         {ca: ca, idents: "/none"},
+		"line 1: a quoted word":   {ca: ca, idents: none + ".bad"},
+	} {
+		if strings.HasSuffix(f.idents, ".bad") {
+			if err := os.WriteFile(f.idents, []byte("sluice \"hatter"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.load(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	if c, err := (clientCertFlags{}).load(); c != nil || err != nil {
+		t.Errorf("no flags: %v, %v", c, err)
+	}
+	c, err := clientCertFlags{ca: ca, demand: "verify-full", idents: idents}.load()
+	if err != nil || c.Demand != startup.CertVerifyFull || !c.Map.Maps("hatter", "alice") || c.Map.Maps("alice", "alice") {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

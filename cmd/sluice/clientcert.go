@@ -1,0 +1,69 @@
+package main
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicedb/sluice/proxy/startup"
+)
+
+// identMapName is the map of a pg_ident file that is ours.
+const identMapName = "sluice"
+
+// clientCertFlags say which certificates of clients are taken.
+type clientCertFlags struct {
+	ca, demand, idents string
+}
+
+func (f *clientCertFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.ca, "tls-client-ca", "", "PEM `file` with the authorities of clients' certificates (read again on SIGHUP)")
+	cmd.Flags().StringVar(&f.demand, "tls-client-cert", "", "optional, verify-ca or verify-full: what a client's certificate is needed for (default: optional)")
+	cmd.Flags().StringVar(&f.idents, "tls-client-map", "", "`file` in the form of pg_ident.conf whose map \"sluice\" gives roles to common names (read again on SIGHUP)")
+}
+
+// unused returns an error where the flags are given and TLS is off.
+func (f clientCertFlags) unused() error {
+	if f != (clientCertFlags{}) {
+		return errors.New("clients' certificates need TLS: give --tls-cert and --tls-key")
+	}
+	return nil
+}
+
+// load reads the files. nil is for no certificates.
+func (f clientCertFlags) load() (*startup.ClientCert, error) {
+	if f == (clientCertFlags{}) {
+		return nil, nil
+	}
+	demands := map[string]startup.CertDemand{
+		"": startup.CertOptional, "optional": startup.CertOptional, "verify-ca": startup.CertVerifyCA, "verify-full": startup.CertVerifyFull,
+	}
+	demand, ok := demands[f.demand]
+	if !ok {
+		return nil, fmt.Errorf("--tls-client-cert %s: choose optional, verify-ca or verify-full", f.demand)
+	}
+	if f.ca == "" {
+		return nil, errors.New("--tls-client-cert and --tls-client-map need --tls-client-ca")
+	}
+	text, err := os.ReadFile(f.ca)
+	if err != nil {
+		return nil, fmt.Errorf("cannot load the authorities of clients' certificates: %w", err)
+	}
+	c := &startup.ClientCert{CAs: x509.NewCertPool(), Demand: demand}
+	if !c.CAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--tls-client-ca %s holds no certificate", f.ca)
+	}
+	if f.idents == "" {
+		return c, nil
+	}
+	if text, err = os.ReadFile(f.idents); err != nil {
+		return nil, fmt.Errorf("cannot load the map of clients' certificates: %w", err)
+	}
+	if c.Map, err = startup.ParseIdentMap(string(text), identMapName); err != nil {
+		return nil, fmt.Errorf("--tls-client-map %s: %w", f.idents, err)
+	}
+	return c, nil
+}
