@@ -88,6 +88,12 @@ func (w *watches) connect(ctx context.Context, database string) (*pgconn.PgConn,
 	return pgconn.ConnectConfig(ctx, config)
 }
 
+// authQuery asks for the verifier of a role, and whether there may be one that we do not get: home judges superusers and
+// roles that may not log in. All others without one run an exchange that fails at its end, as that of a role with a
+// verifier may: unknown ones, those without a password, and those whose password has expired.
+const authQuery = `SELECT sluice.get_auth($1), EXISTS (SELECT FROM pg_catalog.pg_roles
+WHERE rolname = $1 AND (rolsuper OR NOT rolcanlogin))`
+
 // verifier returns the SCRAM verifier of a role as sluice.get_auth gives it; ok is false where it is not to be had.
 func (w *watches) verifier(ctx context.Context, user string) (verifier string, ok bool, err error) {
 	w.loginMu.Lock()
@@ -99,11 +105,10 @@ func (w *watches) verifier(ctx context.Context, user string) (verifier string, o
 				return "", false, nil
 			}
 		}
-		result := w.login.ExecParams(ctx, "SELECT sluice.get_auth($1), pg_catalog.to_regrole(pg_catalog.quote_ident($1)) IS NULL", [][]byte{[]byte(user)}, nil, nil, nil).Read()
+		result := w.login.ExecParams(ctx, authQuery, [][]byte{[]byte(user)}, nil, nil, nil).Read()
 		if result.Err == nil {
 			row := result.Rows[0]
-			unknown := string(row[1]) == "t" // runs an exchange that fails at its end, as that of a known role may
-			return string(row[0]), row[0] != nil || unknown, nil
+			return string(row[0]), row[0] != nil || string(row[1]) != "t", nil
 		}
 		if !w.login.IsClosed() {
 			return "", false, nil // not installed, or not ours to ask
