@@ -105,8 +105,9 @@ def check_prepared(say):
         statement = sa.select(Item.id, Item.name).where(Item.id == sa.bindparam("id"))
         for id in (1, 5, 5, 5, 5, 5, 5, 77, 201):  # psycopg prepares what it has seen often enough
             say(c.execute(statement, {"id": id}).all())
-        grouped = (sa.select(Item.qty % 5, sa.func.count(), sa.func.sum(Item.price), sa.func.max(Item.at)).where(Item.id > sa.bindparam("low"))
-                   .group_by(Item.qty % 5).having(sa.func.count() > 3).order_by(sa.nulls_first((Item.qty % 5).asc())))
+        rest = Item.qty % sa.literal_column("5")
+        grouped = (sa.select(rest, sa.func.count(), sa.func.sum(Item.price), sa.func.max(Item.at)).where(Item.id > sa.bindparam("low"))
+                   .group_by(rest).having(sa.func.count() > 3).order_by(sa.nulls_first(rest.asc())))
         for low in (0, 100):
             say([tuple(r) for r in c.execute(grouped, {"low": low})])
         ranked = sa.select(Item.id, sa.func.row_number().over(partition_by=Item.qty % 3, order_by=Item.id).label("r")).where(Item.id < 20).subquery()

@@ -1,0 +1,2 @@
+{{ config(severity='warn') }}
+select id from {{ source('lake', 'item') }} where price is null
