@@ -295,15 +295,19 @@ func (s *script) table(_ *testing.T, d *datadriven.TestData) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return "", s.makeTables(tables)
+}
+
+func (s *script) makeTables(tables []Table) error {
 	if s.target.Foreign != nil {
-		return "", s.target.Foreign(s.ctx, s.database, tables)
+		return s.target.Foreign(s.ctx, s.database, tables)
 	}
 	for _, tb := range tables {
 		if _, err := s.home.PgConn().Exec(s.ctx, tb.Create()).ReadAll(); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // query runs statements through the target on a connection beside the script's and prints rows as fields with | in

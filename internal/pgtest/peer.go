@@ -1,0 +1,129 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// Site is one database of a target, for tests that choose their messages themselves.
+type Site struct {
+	target   Target
+	database string
+	home     *pgx.Conn
+	known    map[string]string // OIDs of objects that have a name
+}
+
+// NewSite makes a database of a target with relations; it is dropped when the test ends.
+func NewSite(t testing.TB, target Target, tables string) *Site {
+	ctx := t.Context()
+	site := &Site{target: target, database: target.database(t, ctx), known: map[string]string{}}
+	home, err := target.connectHome(ctx, site.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.home = home
+	t.Cleanup(func() { _ = home.Close(context.WithoutCancel(ctx)) })
+	s := &script{ctx: ctx, target: target, database: site.database, home: home}
+	list, err := parseTables(tables)
+	if err == nil {
+		err = s.makeTables(list)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", target.Name, err)
+	}
+	return site
+}
+
+// Name is the name of the site's target.
+func (s *Site) Name() string { return s.target.Name }
+
+// Exec runs statements through the target, each in a transaction of its own.
+func (s *Site) Exec(ctx context.Context, statements ...string) (err error) {
+	conn, err := s.target.connect(ctx, s.database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql).ReadAll(); err != nil {
+			return fmt.Errorf("%s: %s: %w", s.target.Name, sql, err)
+		}
+	}
+	return nil
+}
+
+// Peer is a frontend that is logged in at a site.
+type Peer struct {
+	conn    *conn
+	printer printer
+}
+
+// Connect logs in.
+func (s *Site) Connect(ctx context.Context) (*Peer, error) {
+	c, err := dial(s.target.Addr)
+	if err != nil {
+		return nil, err
+	}
+	var refused error
+	err = c.startup(map[string]string{"user": "postgres", "database": s.database}, func(m pgproto3.BackendMessage) {
+		if e, ok := m.(*pgproto3.ErrorResponse); ok {
+			refused = fmt.Errorf("login: %s %s", e.Code, e.Message)
+		}
+	})
+	if err = errors.Join(err, refused); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return &Peer{c, printer{names: &siteNames{s, &script{ctx: ctx, home: s.home}}}}, nil
+}
+
+// siteNames remembers what things are called.
+type siteNames struct {
+	site   *Site
+	script *script
+}
+
+func (n *siteNames) relation(oid uint32) string { return n.lookup("regclass", oid) }
+func (n *siteNames) typeName(oid uint32) string { return n.lookup("regtype", oid) }
+
+func (n *siteNames) lookup(kind string, oid uint32) string {
+	key := fmt.Sprint(kind, oid)
+	name, ok := n.site.known[key]
+	if !ok {
+		if name = n.script.lookup(kind, oid); name != "new" && !strings.HasPrefix(name, "pg_temp") {
+			n.site.known[key] = name
+		}
+	}
+	return name
+}
+
+// Close drops the connection without Terminate.
+func (p *Peer) Close() { _ = p.conn.Close() }
+
+// Send writes messages, one line each in the language of scripts, in one write.
+func (p *Peer) Send(lines []string) error {
+	buf, err := encodeLines(strings.Join(lines, "\n"))
+	if err != nil {
+		return err
+	}
+	return p.conn.write(buf)
+}
+
+// Receive returns the next message, its type and its line as scripts print it. The end of the connection is a line EOF.
+func (p *Peer) Receive(wait time.Duration) (typ, line string, err error) {
+	m, err := p.conn.receive(wait)
+	if errors.Is(err, errClosed) {
+		return "EOF", "EOF", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return typeOf(m), p.printer.line(m), nil
+}
