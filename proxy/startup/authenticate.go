@@ -13,7 +13,11 @@ import (
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-const maxPassword = 64 << 10 // of one message of the client's before it is logged in
+// Limits of one message of the client's before it is logged in, as Postgres has them.
+const (
+	maxPassword = 65535
+	maxSASL     = 1024
+)
 
 // login logs the client in at home, as home demands.
 func (h *handshake) login(ctx context.Context) (*login, error) {
@@ -89,7 +93,7 @@ func (h *handshake) passThrough(l *login, v verifier, mechanisms []string) (*fra
 	if err := h.client.send(&pgproto3.AuthenticationSASLContinue{Data: challenge}); err != nil {
 		return nil, err
 	}
-	_, message, err = h.password("SASL response")
+	_, message, err = h.password(saslResponse)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +102,7 @@ func (h *handshake) passThrough(l *login, v verifier, mechanisms []string) (*fra
 		return nil, err
 	}
 	if !right {
-		return nil, fatal(pgerr.InvalidPassword, fmt.Sprintf("password authentication failed for user \"%s\"", h.packet.get("user")))
+		return nil, h.wrongPassword()
 	}
 	ok, err := l.scram(k, mechanisms)
 	if err != nil {
@@ -109,38 +113,69 @@ func (h *handshake) passThrough(l *login, v verifier, mechanisms []string) (*fra
 
 // initialResponse reads the client's SASLInitialResponse.
 func (h *handshake) initialResponse() (chosen string, message []byte, err error) {
-	_, body, err := h.password("SASL response")
+	_, body, err := h.password(saslResponse)
 	if err != nil {
 		return "", nil, err
 	}
-	chosen, message, ok := splitInitial(body)
-	if !ok {
-		return "", nil, fatal("08P01", "invalid message format")
+	chosen, message, err = splitInitial(body)
+	if err != nil || message != nil || (chosen != mechanism && chosen != mechanismPlus) {
+		return chosen, message, err
 	}
-	return chosen, message, nil
+	if err := h.client.send(&pgproto3.AuthenticationSASLContinue{}); err != nil { // it waits to be asked
+		return "", nil, err
+	}
+	_, message, err = h.password(saslResponse)
+	return chosen, message, err
 }
 
-// splitInitial splits the body of a SASLInitialResponse.
-func splitInitial(body []byte) (chosen string, message []byte, ok bool) {
+// splitInitial splits the body of a SASLInitialResponse. The message is nil where there is none yet.
+func splitInitial(body []byte) (chosen string, message []byte, err error) {
 	chosen, rest, ok := cutString(body)
-	if !ok || len(rest) < 4 {
-		return "", nil, false
+	if !ok {
+		return "", nil, fatal("08P01", "invalid string in message")
+	}
+	if len(rest) < 4 {
+		return "", nil, fatal("08P01", "insufficient data left in message")
 	}
 	n := int32(binary.BigEndian.Uint32(rest))
 	rest = rest[4:]
-	return chosen, rest, int(n) == len(rest)
+	switch {
+	case n == -1 && len(rest) == 0:
+		return chosen, nil, nil
+	case n == -1, n >= 0 && int(n) < len(rest):
+		return "", nil, fatal("08P01", "invalid message format")
+	case int(n) != len(rest):
+		return "", nil, fatal("08P01", "insufficient data left in message")
+	}
+	return chosen, rest, nil
 }
 
-// password reads the client's next message, which must be of type 'p'.
+// What the client's next message is to be, for errors.
+const (
+	saslResponse     = "SASL response"
+	passwordResponse = "password response"
+)
+
+// password reads the client's next message, which must be of type 'p'. One that is too long is read no further; of a SASL
+// exchange it is a failed login.
 func (h *handshake) password(expected string) (raw, body []byte, err error) {
-	raw, body, err = h.client.frame(maxPassword)
-	if err != nil {
-		return nil, nil, err
+	limit := maxPassword
+	if expected == saslResponse {
+		limit = maxSASL
 	}
-	if raw[0] != 'p' {
-		return nil, nil, fatal("08P01", fmt.Sprintf("expected %s, got message type %d", expected, raw[0]))
+	if head, err := h.client.in.Peek(1); err == nil && head[0] != 'p' {
+		return nil, nil, fatal("08P01", fmt.Sprintf("expected %s, got message type %d", expected, head[0]))
 	}
-	return raw, body, nil
+	raw, body, err = h.client.frame(limit)
+	if errors.Is(err, errFrameLength) && expected == saslResponse {
+		return nil, nil, h.wrongPassword()
+	}
+	return raw, body, err
+}
+
+// wrongPassword is the failure of a proof, whatever is wrong with it.
+func (h *handshake) wrongPassword() error {
+	return fatal(pgerr.InvalidPassword, fmt.Sprintf("password authentication failed for user \"%s\"", h.packet.get("user")))
 }
 
 // relay carries home's questions to the client and the answers back until home's AuthenticationOk, which it returns.
@@ -186,16 +221,16 @@ func (h *handshake) question(l *login, f *frame, mechanisms []string) (question 
 	l.asked = true
 	switch code {
 	case pgproto3.AuthTypeCleartextPassword, pgproto3.AuthTypeMD5Password:
-		return f.raw, "password response", nil
+		return f.raw, passwordResponse, nil
 	case pgproto3.AuthTypeSASL:
 		offer := slices.DeleteFunc(slices.Clone(mechanisms), func(m string) bool { return m == mechanismPlus })
 		if len(offer) == 0 {
 			return nil, "", h.cannotRelay("the home server accepts only logins that are bound to its certificate")
 		}
 		out, err := (&pgproto3.AuthenticationSASL{AuthMechanisms: offer}).Encode(nil)
-		return out, "SASL response", err
+		return out, saslResponse, err
 	case pgproto3.AuthTypeSASLContinue:
-		return f.raw, "SASL response", nil
+		return f.raw, saslResponse, nil
 	case pgproto3.AuthTypeSASLFinal:
 		return f.raw, "", nil
 	}
@@ -210,7 +245,7 @@ func (h *handshake) answer(l *login, f *frame, mechanisms []string, expected str
 	}
 	if code, _ := f.authCode(); code == pgproto3.AuthTypeSASL && slices.Contains(mechanisms, mechanismPlus) {
 		// The client would have bound the channel, home offers it: home takes the missing offer for an attack.
-		if _, message, ok := splitInitial(body); ok && bytes.HasPrefix(message, []byte("y")) {
+		if _, message, err := splitInitial(body); err == nil && bytes.HasPrefix(message, []byte("y")) {
 			return h.cannotRelay("TLS on both sides of the proxy lets neither side bind the login to the other's certificate")
 		}
 	}

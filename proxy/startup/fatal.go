@@ -1,6 +1,7 @@
 package startup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,20 @@ func toTell(ctx context.Context, err error) *pgconn.PgError {
 	if !errors.As(err, &e) {
 		return nil
 	}
-	return e
+	return whole(e)
+}
+
+// whole returns e with the fields that every error has, for what calls itself home may leave them out.
+func whole(e *pgconn.PgError) *pgconn.PgError {
+	if e.Code != "" && e.Severity != "" && e.Message != "" {
+		return e
+	}
+	out := *e
+	out.Code = cmp.Or(e.Code, pgerr.InternalError)
+	out.Severity = cmp.Or(e.Severity, "FATAL")
+	out.SeverityUnlocalized = cmp.Or(e.SeverityUnlocalized, "FATAL")
+	out.Message = cmp.Or(e.Message, "the home server refused the login and did not say why")
+	return &out
 }
 
 func errorResponse(e *pgconn.PgError) *pgproto3.ErrorResponse {

@@ -318,16 +318,31 @@ func TestCertificateHash(t *testing.T) {
 	}
 }
 
-// A password message beyond the bound closes the connection, with nothing allocated for it.
+// A password message beyond the bound closes the connection, with nothing allocated for it, as Postgres does.
 func TestPasswordLength(t *testing.T) {
 	for _, options := range [][]option{nil, {withVerifier}} {
 		p := startProxy(t, options...)
-		c := p.raw(t)
-		c.say(startupMessage(3<<16, "user", "alice", "database", "scram")...)
-		c.hear(24) // AuthenticationSASL with one mechanism
-		c.say('p', 0x7f, 0xff, 0xff, 0xff)
-		if b := c.rest(); len(b) > 0 {
-			t.Errorf("heard %q", b)
+		for _, database := range []string{"scram", "md5", "clear"} {
+			user := map[string]string{"scram": "alice", "md5": "old", "clear": "alice"}[database]
+			var said []string
+			for _, address := range []string{home().Addr(), p.Addr().String()} {
+				c := rawTo(t, address)
+				c.say(startupMessage(3<<16, "user", user, "database", database)...)
+				c.frame()
+				c.say('p', 0x7f, 0xff, 0xff, 0xff)
+				said = append(said, errorText(c))
+			}
+			if said[0] != said[1] {
+				t.Errorf("%s: Postgres says %q, the proxy %q", database, said[0], said[1])
+			}
 		}
 	}
+}
+
+// errorText reads to the end and returns what the last error says, empty for none.
+func errorText(c raw) string {
+	if e := lastError(c); e != nil {
+		return e.Code + " " + e.Message
+	}
+	return ""
 }

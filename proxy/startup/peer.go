@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,9 @@ const (
 	peerBuffer = 4 << 10
 	frameChunk = 4 << 10 // a body is read in pieces, so that memory follows bytes that came, not a declared length
 )
+
+// errFrameLength is of a message that is longer than any that belongs here.
+var errFrameLength = errors.New("invalid message length")
 
 // peer is one side's connection with what was read ahead of it.
 type peer struct {
@@ -50,7 +54,7 @@ func (p *peer) frame(limit int) (raw, body []byte, err error) {
 	}
 	n := int64(binary.BigEndian.Uint32(head[1:])) - 4
 	if n < 0 || n > int64(limit) {
-		return nil, nil, fmt.Errorf("invalid message length %d of a message of type %q", n+4, head[0])
+		return nil, nil, fmt.Errorf("%w %d of a message of type %q", errFrameLength, n+4, head[0])
 	}
 	raw, err = readGrowing(p.in, head, int(n))
 	if err != nil {

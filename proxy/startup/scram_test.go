@@ -120,8 +120,8 @@ func TestScramFirst(t *testing.T) {
 		{false, mechanismPlus, "p=tls-server-end-point,,n=,r=abc", "08P01", "client selected an invalid SASL authentication mechanism"},
 		{false, mechanism, "n,a=other,n=,r=abc", "0A000", "client uses authorization identity, but it is not supported"},
 		{false, mechanism, "n,,m=ext,n=,r=abc", "0A000", "client requires an unsupported SCRAM extension"},
-		{false, mechanism, "n,,n=,r=a\x7fc", "08P01", "malformed SCRAM message"},
-		{false, mechanism, "n,,n=,r=", "08P01", "malformed SCRAM message"},
+		{false, mechanism, "n,,n=,r=a\x7fc", "08P01", "non-printable characters in SCRAM nonce"},
+		{false, mechanism, "n,,n=,r=", "", ""}, // as Postgres: ours is enough
 		{false, mechanism, "q,,n=,r=abc", "08P01", "malformed SCRAM message"},
 		{false, mechanism, "", "08P01", "malformed SCRAM message"},
 		{false, mechanism, "n", "08P01", "malformed SCRAM message"},
