@@ -14,6 +14,8 @@ TEST_FLAGS ?= -count=1 -timeout=30m
 TEST_PACKAGES ?= ./...
 # Versions of Postgres that `make versions` runs with as home; "installed" is this machine's own.
 VERSIONS ?= installed 16.14 17.10 18.4
+# Flags of the run of real clients, for instance INTEROP_FLAGS='-only psycopg,django', or -write for docs/clients.md.
+INTEROP_FLAGS ?=
 # Flags of the benchmarks.
 BENCH_FLAGS ?=
 
@@ -46,9 +48,9 @@ versions: ## Run wire scripts and home's tests on each Postgres version (VERSION
 	@.ci/versions $(GO) $(VERSIONS)
 
 .PHONY: interop
-interop: build ## Run foreign clients against the proxy
-	@.ci/need $(SERVER)
-	@echo "psql and pgx run in 'make test'. Left out for now: psycopg, asyncpg, SQLAlchemy, Django, JDBC, node-postgres, sqlx, dbt."
+interop: build ## Run real clients against the proxy (INTEROP_FLAGS)
+	@.ci/need $(COMPILER) $(SERVER)
+	$(GO) run ./interop $(INTEROP_FLAGS)
 
 .PHONY: bench
 bench: build ## Measure against Postgres and PgBouncer, print one table (BENCH_FLAGS)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 )
 
 // checks are what each client does, in the order of the table.
@@ -62,7 +63,7 @@ func findClients(root string) ([]*client, error) {
 		if all[i].Language != all[j].Language {
 			return all[i].Language < all[j].Language
 		}
-		return all[i].Name < all[j].Name
+		return strings.ToLower(all[i].Name) < strings.ToLower(all[j].Name)
 	})
 	return all, nil
 }

@@ -29,7 +29,7 @@ func flags() *settings {
 	flag.StringVar(&s.sluice, "sluice", "bin/sluice", "the `binary` to run")
 	flag.StringVar(&s.root, "root", ".", "`directory` of the checkout")
 	flag.StringVar(&s.only, "only", "", "`clients` to run by the names of their directories, with commas between (default all)")
-	flag.BoolVar(&s.write, "write", false, "write docs/clients.md in place of comparing it")
+	flag.BoolVar(&s.write, "write", false, "write the rows of docs/clients.md in place of comparing them")
 	flag.StringVar(&s.keep, "keep", "", "existing `directory` to keep what each run printed in")
 	flag.IntVar(&s.jobs, "jobs", 2, "clients that run at the same time")
 	flag.Parse()
@@ -65,9 +65,6 @@ func run(ctx context.Context, s *settings) (err error) {
 	if len(chosen) == 0 {
 		return fmt.Errorf("no client is called %s", s.only)
 	}
-	if s.write && len(chosen) != len(all) {
-		return errors.New("-write takes a run of all clients: leave -only out")
-	}
 	installAll(ctx, chosen)
 	installed := time.Since(began)
 	r, err := newRig(ctx, s)
@@ -80,13 +77,13 @@ func run(ctx context.Context, s *settings) (err error) {
 		return err
 	}
 	progress("")
-	fmt.Print(table(verdicts))
+	fmt.Print(table(rowsOf(verdicts), nil))
 	progress("\nInstalls %.0f s, runs %.0f s.", installed.Seconds(), (time.Since(began) - installed).Seconds())
-	return conclude(s, verdicts)
+	return conclude(s, all, verdicts, accepted)
 }
 
 // conclude brings docs/clients.md up to date, or checks that it is, and returns an error if anything was not as wanted.
-func conclude(s *settings, verdicts []*verdict) error {
+func conclude(s *settings, all []*client, verdicts []*verdict, accepted []acceptance) error {
 	var failed []string
 	for _, v := range verdicts {
 		if !v.passed() {
@@ -98,7 +95,7 @@ func conclude(s *settings, verdicts []*verdict) error {
 		err = fmt.Errorf("not as at home: %s", strings.Join(failed, ", "))
 	}
 	if s.write {
-		return errors.Join(err, writeDocument(s.root, verdicts))
+		return errors.Join(err, writeDocument(s.root, all, verdicts, accepted))
 	}
 	return errors.Join(err, checkDocument(s.root, verdicts, s.only == ""))
 }

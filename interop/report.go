@@ -59,14 +59,12 @@ func (v *verdict) cell(schema string, missing int) string {
 	return text
 }
 
-// table is the whole table, and the differences that are accepted below it.
-func table(verdicts []*verdict) string {
+// table is a table of rows, and the differences that are accepted below it.
+func table(rows []string, accepted []acceptance) string {
 	var b strings.Builder
 	b.WriteString("| language | client | version | home tables | foreign tables | no means for | tested by |\n|---|---|---|---|---|---|---|\n")
-	var accepted []acceptance
-	for _, v := range verdicts {
-		b.WriteString(v.row() + "\n")
-		accepted = append(accepted, v.accepted...)
+	for _, row := range rows {
+		b.WriteString(row + "\n")
 	}
 	if len(accepted) > 0 {
 		b.WriteString("\nDifferent, as documented:\n\n")
@@ -77,6 +75,15 @@ func table(verdicts []*verdict) string {
 	return b.String()
 }
 
+// rowsOf are the rows of clients that were to be run.
+func rowsOf(verdicts []*verdict) []string {
+	var rows []string
+	for _, v := range verdicts {
+		rows = append(rows, v.row())
+	}
+	return rows
+}
+
 func kind(schema string) string {
 	if schema == plain {
 		return "home"
@@ -84,8 +91,8 @@ func kind(schema string) string {
 	return "foreign"
 }
 
-// writeDocument puts the table into the document.
-func writeDocument(root string, verdicts []*verdict) error {
+// writeDocument puts the table into the document. Clients that were not to be run keep their rows.
+func writeDocument(root string, all []*client, verdicts []*verdict, accepted []acceptance) error {
 	path := filepath.Join(root, document)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -95,7 +102,20 @@ func writeDocument(root string, verdicts []*verdict) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(before+tableBegin+"\n"+table(verdicts)+"\n"+tableEnd+after), 0o644)
+	rows, err := documented(root)
+	if err != nil {
+		return err
+	}
+	for _, v := range verdicts {
+		rows[v.client.dir] = v.row()
+	}
+	var ordered []string
+	for _, c := range all {
+		if row, ok := rows[c.dir]; ok {
+			ordered = append(ordered, row)
+		}
+	}
+	return os.WriteFile(path, []byte(before+tableBegin+"\n"+table(ordered, accepted)+"\n"+tableEnd+after), 0o644)
 }
 
 // cutTable splits the document at its table.
@@ -118,7 +138,7 @@ func checkDocument(root string, verdicts []*verdict, whole bool) error {
 	var stale []string
 	for _, v := range verdicts {
 		name := v.client.dir
-		if row, ok := rows[name]; !ok || v.client.failed == "" && row != withoutVersion(v.row()) {
+		if row, ok := rows[name]; !ok || v.client.failed == "" && withoutVersion(row) != withoutVersion(v.row()) {
 			stale = append(stale, name)
 		}
 		delete(rows, name)
@@ -146,7 +166,7 @@ func documented(root string) (map[string]string, error) {
 	for line := range strings.Lines(table) {
 		_, link, ok := strings.Cut(line, " [")
 		if name, _, closed := strings.Cut(link, "](../"); ok && closed {
-			rows[name] = withoutVersion(line)
+			rows[name] = strings.TrimSpace(line)
 		}
 	}
 	return rows, nil

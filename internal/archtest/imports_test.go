@@ -39,6 +39,7 @@ var allowed = []struct {
 	{"proxy", []string{"proxy/*", "parser", "parser/*", "catalog", "engines", "migrations", "sql", "pgerr"}},
 	{"proxy/*", []string{"proxy/*", "parser", "parser/*", "catalog", "engines", "pgerr"}},
 	{"bench", []string{"embedded"}},
+	{"interop", []string{"embedded"}},
 	{"tests", nil}, // scripts through the whole proxy; its doc.go imports nothing
 	{"internal/*", []string{"internal/*", "pgerr"}},
 }

@@ -37,7 +37,6 @@ def check_connect(say):
         info = c.adbc_get_info()
         say({k: v for k, v in info.items() if k != "driver_arrow_version"})
         say(query(c, "SELECT current_user, 1"))
-        say(c.adbc_connection.get_option("adbc.connection.transaction.isolation_level"))
     try:
         dbapi.connect(URL.replace("interop%20password", "wrong"))
     except Error as e:

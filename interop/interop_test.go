@@ -1,0 +1,124 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = ".."
+
+// TestClients keeps the clients, the list of accepted differences and the document together.
+func TestClients(t *testing.T) {
+	all, err := findClients(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := documented(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if row, ok := rows[c.dir]; !ok {
+			t.Errorf("%s has no row of %s", document, c.dir)
+		} else if !strings.Contains(row, "| "+c.Language+" | "+c.Name+" |") {
+			t.Errorf("%s says of %s: %s", document, c.dir, row)
+		}
+		delete(rows, c.dir)
+	}
+	for dir := range rows {
+		t.Errorf("%s has a row of %s, which is no client", document, dir)
+	}
+	accepted, err := readAccepted(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range accepted {
+		if !slices.ContainsFunc(all, func(c *client) bool { return c.key() == a.client }) {
+			t.Errorf("%s accepts a difference of %s, which is no client", acceptedFile, a.client)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	got, err := parse("connect\tone\nconnect\ttwo\ncopy\tn/a it has none\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got["connect"], []string{"one", "two"}) || got.notApplicable("copy") != "it has none" || got.notApplicable("connect") != "" {
+		t.Errorf("parsed %q", got)
+	}
+	for _, out := range []string{"hello\n", "nothing\tdetail\n"} {
+		if _, err := parse(out); err == nil {
+			t.Errorf("%q is taken for lines of checks", out)
+		}
+	}
+}
+
+func TestDifference(t *testing.T) {
+	for _, c := range []struct {
+		want, got []string
+		said      string
+	}{
+		{[]string{"a", "b"}, []string{"a", "b"}, ""},
+		{[]string{"a", "b"}, []string{"a", "c"}, "line 2\n  want b\n  got  c"},
+		{[]string{"a", "b"}, []string{"a"}, "line 2\n  want b\n  got  nothing"},
+		{[]string{"a"}, []string{"a", "b"}, "line 2\n  want nothing\n  got  b"},
+		{nil, nil, "the program printed nothing at home itself"},
+		{[]string{"FAIL x"}, []string{"FAIL x"}, "at home itself: FAIL x"},
+	} {
+		if said := difference(c.want, c.got); said != c.said {
+			t.Errorf("%q and %q: %q, want %q", c.want, c.got, said, c.said)
+		}
+	}
+}
+
+// transcriptOf has one line for each check, which change replaces for one of them.
+func transcriptOf(check, line string) transcript {
+	t := transcript{}
+	for _, name := range checks {
+		t[name] = []string{"fine"}
+	}
+	if check != "" {
+		t[check] = []string{line}
+	}
+	return t
+}
+
+func TestVerdict(t *testing.T) {
+	c := &client{Name: "Client", Language: "Go", dir: "interop/go/client", version: "1.2"}
+	accepted := []acceptance{{"client", "copy", lake, "documented"}, {"client", "types", plain, "gone"}}
+	v := &verdict{client: c, differences: map[string][]string{}, expected: transcriptOf("cursor", "n/a none")}
+	v.compare(plain, v.expected, v.expected, nil)
+	if !v.passed() {
+		t.Error("equal transcripts do not pass")
+	}
+	v.compare(lake, v.expected, transcriptOf("copy", "other"), accepted)
+	if v.passed() || !slices.Equal(v.differences[lake], []string{"cursor"}) || len(v.accepted) != 1 {
+		t.Errorf("differences %v, accepted %v", v.differences, v.accepted)
+	}
+	want := "| Go | Client | 1.2 | 9 of 9 | 7 of 9 (differs: cursor; see below: copy) | cursor | [interop/go/client](../interop/go/client) |"
+	if got := v.row(); got != want {
+		t.Errorf("row\n%s\nwant\n%s", got, want)
+	}
+	stale := &verdict{client: c, differences: map[string][]string{}}
+	if stale.compare(plain, transcriptOf("", ""), transcriptOf("", ""), accepted); stale.passed() {
+		t.Error("an accepted difference that does not occur passes")
+	}
+	if lost := (&verdict{client: &client{failed: "no registry"}}); !lost.passed() {
+		t.Error("a client that is not run counts as a difference")
+	}
+}
+
+func TestDocumentTable(t *testing.T) {
+	before, table, after, err := cutTable("a\n" + tableBegin + "t\n" + tableEnd + "b\n")
+	if err != nil || before != "a\n" || table != "t\n" || after != "b\n" {
+		t.Errorf("%q %q %q %v", before, table, after, err)
+	}
+	if _, _, _, err := cutTable("no table"); err == nil {
+		t.Error("a document without a table is taken")
+	}
+	if a, b := withoutVersion("| Go | pgx | 1 | x |"), withoutVersion("| Go | pgx | 2 | x |\n"); a != b {
+		t.Errorf("%q and %q differ by more than the version", a, b)
+	}
+}
