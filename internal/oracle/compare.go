@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,10 +19,12 @@ type Side struct {
 	Schema string
 	Route  string // for sluice.route; empty for the proxy's own choice
 	Quick  bool   // ask in the simple protocol only
-	Lacks  string // a table that the schema does not have: statements that name it are not asked
-	url    string
-	conn   *pgconn.PgConn
-	taken  int // statements that the route took
+	// ReadOnly asks in read-only transactions, and only what may be asked there.
+	ReadOnly bool
+	Lacks    string // a table that the schema does not have: statements that name it are not asked
+	url      string
+	conn     *pgconn.PgConn
+	taken    int // statements that the route took
 }
 
 // Oracle compares the answers of plain tables with those of foreign ones.
@@ -46,6 +49,11 @@ func New(t *testing.T, home, proxy string, sides ...*Side) *Oracle {
 // open connects a side and forces its route.
 func (s *Side) open(t *testing.T) {
 	s.conn = connect(t, s.url)
+	if s.ReadOnly {
+		if _, err := s.conn.Exec(t.Context(), "SET default_transaction_read_only = on").ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if s.Route == "" {
 		return
 	}
@@ -83,7 +91,7 @@ func (o *Oracle) Compare(t *testing.T, s Statement) {
 			return
 		}
 		for _, side := range o.sides {
-			if side.Quick && !p.simple || side.Lacks != "" && strings.Contains(s.SQL, "{s}."+side.Lacks) {
+			if side.Quick && !p.simple || side.ReadOnly && !reads.MatchString(s.SQL) || side.Lacks != "" && strings.Contains(s.SQL, "{s}."+side.Lacks) {
 				continue
 			}
 			if o.check(t, s, side, p, want) {
@@ -96,6 +104,9 @@ func (o *Oracle) Compare(t *testing.T, s Statement) {
 		side.taken++
 	}
 }
+
+// reads matches what a read-only transaction takes.
+var reads = regexp.MustCompile(`(?is)^\s*\(*(SELECT|WITH|VALUES|TABLE)\b`)
 
 // check asks one side and reports whether its route took the statement.
 func (o *Oracle) check(t *testing.T, s Statement, side *Side, p protocol, want answer) bool {

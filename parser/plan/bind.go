@@ -216,7 +216,7 @@ func (w *binder) node(n *pg_query.Node, l *level) {
 	switch {
 	case it.table == nil || it.table.Kind != 'f' || last == "":
 	case last == "tableoid":
-		w.later = append(w.later, func() { n.Node = tableOID(ref, it.table.OID) })
+		w.later = append(w.later, func() { n.Node = w.tableOID(ref, it) })
 	case len(ref.Fields) > 1 && !it.has(last): // table.function, another form of function(table)
 		w.later = append(w.later, func() {
 			n.Node = pg_query.MakeFuncCallNode([]*pg_query.Node{pg_query.MakeStrNode(last)}, []*pg_query.Node{it.row()}, -1).Node
@@ -260,14 +260,17 @@ func (w *binder) resTarget(t *pg_query.ResTarget, l *level) {
 	}
 }
 
-// tableOID is what tableoid is for a row of the foreign table, NULL where an outer join has found none.
-func tableOID(ref *pg_query.ColumnRef, oid uint32) *pg_query.Node_CaseExpr {
+// tableOID is what tableoid is for a row of the foreign table, NULL where an outer join has found none. An input that is
+// spelled out has no tableoid to tell by: there it is the row as a whole.
+func (w *binder) tableOID(ref *pg_query.ColumnRef, it *item) *pg_query.Node_CaseExpr {
 	own := &pg_query.Node{Node: &pg_query.Node_ColumnRef{ColumnRef: proto.CloneOf(ref)}}
-	isRow := &pg_query.NullTest{Arg: own, Nulltesttype: pg_query.NullTestType_IS_NOT_NULL}
-	when := &pg_query.CaseWhen{
-		Expr:   &pg_query.Node{Node: &pg_query.Node_NullTest{NullTest: isRow}},
-		Result: castTo(pg_query.MakeAConstStrNode(itoa(int(oid)), -1), "pg_catalog", "oid"),
+	isRow := &pg_query.Node{Node: &pg_query.Node_NullTest{NullTest: &pg_query.NullTest{Arg: own, Nulltesttype: pg_query.NullTestType_IS_NOT_NULL}}}
+	if w.b.req.ReadOnly {
+		row := pg_query.MakeColumnRefNode([]*pg_query.Node{pg_query.MakeStrNode(it.name)}, -1)
+		null := &pg_query.Node{Node: &pg_query.Node_AConst{AConst: &pg_query.A_Const{Isnull: true}}}
+		isRow = pg_query.MakeAExprNode(pg_query.A_Expr_Kind_AEXPR_DISTINCT, []*pg_query.Node{pg_query.MakeStrNode("=")}, row, null, -1)
 	}
+	when := &pg_query.CaseWhen{Expr: isRow, Result: castTo(pg_query.MakeAConstStrNode(itoa(int(it.table.OID)), -1), "pg_catalog", "oid")}
 	return &pg_query.Node_CaseExpr{CaseExpr: &pg_query.CaseExpr{
 		Args: []*pg_query.Node{{Node: &pg_query.Node_CaseWhen{CaseWhen: when}}},
 	}}
