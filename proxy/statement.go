@@ -2,11 +2,9 @@ package proxy
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/catalog"
@@ -81,6 +79,7 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 			p.tag = x.tag
 			return c, err
 		default:
+			p.settings = s.encodeSettings(x)
 			return s.openRemote(ctx, x, formats)
 		}
 	}
@@ -140,6 +139,7 @@ func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
 func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if own := s.utility(x.statement); own != nil {
 		x.own = own
+		s.describeFetch(x)
 		return true, nil
 	}
 	if executed(x.statement.Node.Stmt) != nil {
@@ -223,72 +223,4 @@ func engineFields(fields []pgproto3.FieldDescription) []engines.Field {
 		out[i] = engines.Field{Name: string(f.Name), OID: f.DataTypeOID, Typmod: f.TypeModifier}
 	}
 	return out
-}
-
-// paramTexts returns the parameters in text form, as home reads them: in the types it inferred, and with its errors.
-func (s *Session) paramTexts(ctx context.Context, x *execution) ([]*string, error) {
-	if x.texts != nil || len(x.described.params) == 0 {
-		return x.texts, nil
-	}
-	rows, _, err := s.once(ctx, selectParams(len(x.described.params)), x.described.params, x.bind)
-	if err != nil {
-		return nil, inPortal(err, x.bind)
-	}
-	x.texts = rows[0]
-	return x.texts, nil
-}
-
-// checkParams has home read the parameters, whose errors come at Bind.
-func (s *Session) checkParams(ctx context.Context, x *execution) error {
-	if x.bind == nil || len(x.described.params) == 0 {
-		return nil
-	}
-	m := pgproto3.Bind{DestinationPortal: ownPortal, PreparedStatement: onceName, Parameters: x.bind.Parameters, ParameterFormatCodes: x.bind.ParameterFormatCodes}
-	var r request
-	r.close('S', onceName).parse(onceName, selectParams(len(x.described.params)), x.described.params).add('B', &m).close('P', ownPortal)
-	if err := s.ask(ctx, &r, nil); err != nil {
-		return inPortal(err, x.bind)
-	}
-	return nil
-}
-
-// inPortal makes an error about a parameter speak of the client's portal, not of our own.
-func inPortal(err error, m *pgproto3.Bind) error {
-	pe, ok := err.(*pgconn.PgError)
-	if !ok || m == nil {
-		return err
-	}
-	e := *pe
-	name := "unnamed portal"
-	if m.DestinationPortal != "" {
-		name = `portal "` + m.DestinationPortal + `"`
-	}
-	e.Where = strings.Replace(e.Where, `portal "`+ownPortal+`"`, name, 1)
-	return &e
-}
-
-// selectParams is a statement that gives its n parameters back.
-func selectParams(n int) string {
-	var b strings.Builder
-	b.WriteString("SELECT $1")
-	for i := 2; i <= n; i++ {
-		b.WriteString(", $" + strconv.Itoa(i))
-	}
-	return b.String()
-}
-
-// pick returns the parameters numbered in params, from 1.
-func (s *Session) pick(ctx context.Context, x *execution, params []int) ([]*string, error) {
-	if len(params) == 0 {
-		return nil, nil
-	}
-	texts, err := s.paramTexts(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	args := make([]*string, len(params))
-	for i, n := range params {
-		args[i] = texts[n-1]
-	}
-	return args, nil
 }
