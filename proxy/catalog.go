@@ -24,11 +24,14 @@ func (s *Session) mentions(text string) bool {
 	if s.writing != nil {
 		return true
 	}
-	holds := s.holdsStatements()
+	holds, cursors := s.holdsStatements(), s.hasCursors()
 	return parser.Concerns(text, func(word string) bool {
-		return triggers[word] || s.snapshot.Mentions(word) || holds && word == "execute"
+		return triggers[word] || s.snapshot.Mentions(word) || holds && word == "execute" || cursors && cursorWords[word]
 	})
 }
+
+// cursorWords begin a statement on a cursor.
+var cursorWords = map[string]bool{"fetch": true, "move": true, "close": true}
 
 func isExtension(word string) bool { return word == "sluice" }
 

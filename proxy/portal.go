@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/proxy/encode"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
 
@@ -27,6 +28,10 @@ type portal struct {
 	again   func(rows int64) string // the tag of an Execute after the last
 	cursor  *cursor
 	ran     bool
+
+	position int64           // rows given so far
+	ended    bool            // the end was met
+	settings encode.Settings // that values are written by as text
 }
 
 // bindPortal makes the portal that a Bind asks for. Home is ours.
@@ -79,12 +84,9 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 	defer run.end()
 	defer run.limit(p.timeout())()
 	if !p.ran {
-		p.ran = true
-		c, err := p.open(run.ctx)
-		if err != nil {
+		if err := p.start(run.ctx); err != nil {
 			return s.cause(err)
 		}
-		p.cursor = c
 		if p.announce {
 			s.say(&pgproto3.RowDescription{Fields: p.fields})
 		}
@@ -98,6 +100,7 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 	if err != nil {
 		return err
 	}
+	p.advance(rows, !more)
 	if more {
 		s.say(&pgproto3.PortalSuspended{})
 	} else {

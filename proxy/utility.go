@@ -57,7 +57,7 @@ func (s *Session) utility(st *parser.Statement) utility {
 	case n.GetTransactionStmt() != nil && s.writing != nil:
 		return s.transaction
 	}
-	return nil
+	return s.cursorUtility(st.Node.Stmt)
 }
 
 func (s *Session) serverNamed(name string) *catalog.Server {
