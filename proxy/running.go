@@ -12,6 +12,9 @@ import (
 // watchInterval is how often a session that is busy with a statement of ours looks whether its client is still there.
 const watchInterval = 250 * time.Millisecond
 
+// farewell is how long a client may take to read why its session ends.
+const farewell = 2 * time.Second
+
 var errClientGone = errors.New("the client is gone")
 
 // running is a statement of ours at work, from begin to end. Its context ends with a cause that is told to the client.
@@ -130,16 +133,24 @@ func (s *Session) cause(err error) error {
 }
 
 // async takes a frame that home sent without being asked. An error, such as a timeout, ends the statement of ours that
-// runs and is told to the client in its place; everything else is forwarded.
+// runs and is told to the client in its place; one that ends home's session is told at once, because nobody will be there
+// to tell it. Everything else is forwarded.
 func (s *Session) async(typ byte, frame []byte) bool {
 	if typ != 'E' {
 		return false
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running == nil {
+	r := s.running
+	s.mu.Unlock()
+	if r == nil {
 		return false
 	}
-	s.running.cancel(readError(append([]byte(nil), frame[wire.HeaderSize:]...)))
+	e := readError(append([]byte(nil), frame[wire.HeaderSize:]...))
+	r.cancel(e)
+	if e.SeverityUnlocalized == "FATAL" || e.SeverityUnlocalized == "PANIC" {
+		_ = s.client.SetWriteDeadline(time.Now().Add(farewell)) // also for what is being written to it
+		_ = s.writeClient(frame)
+		_ = s.client.Close()
+	}
 	return true
 }

@@ -44,6 +44,9 @@ func drain(ctx context.Context, conn *pgx.Conn, sql string) error {
 	var failure error
 	for ctx.Err() == nil {
 		m, err := front.Receive()
+		if err != nil && failure != nil { // it was told why the session ends
+			return failure
+		}
 		if err != nil {
 			return err
 		}
