@@ -142,6 +142,7 @@ type Write struct {
 	// ReturningSQL is a SELECT over temporary tables that yields the RETURNING list, anonymous records as text; empty for
 	// none.
 	ReturningSQL string
+	CopySQL      string // COPY of those rows, where the statement stands in one; empty for none
 	// UserValue says that the statement has OVERRIDING USER VALUE, which matters where columns are identities.
 	UserValue bool
 	// Temps are the temporary tables made by Table, Setup and StageSQL.

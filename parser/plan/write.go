@@ -18,11 +18,14 @@ const codeNoArbiter = "42P10"
 
 // write plans DML on a foreign table: home computes the rows in temporary tables, the engine takes them.
 func (b *builder) write() (*Plan, error) {
+	copied, err := b.enterCopy()
+	if err != nil {
+		return nil, err
+	}
 	if err := b.checkTarget(); err != nil {
 		return nil, err
 	}
 	w := &Write{Relation: b.target.table}
-	var err error
 	switch n := b.statement.Node.Stmt; b.statement.Kind {
 	case parser.Insert:
 		err = b.insert(w, n.GetInsertStmt())
@@ -34,6 +37,9 @@ func (b *builder) write() (*Plan, error) {
 		b.truncate(w, n.GetTruncateStmt())
 	case parser.CopyFrom:
 		err = b.copyFrom(w, n.GetCopyStmt())
+	}
+	if err == nil && copied != nil {
+		err = b.copyReturning(w, copied)
 	}
 	if err != nil {
 		return nil, err
