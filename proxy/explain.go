@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -15,24 +14,6 @@ import (
 	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 )
-
-// node is one node of an explained plan.
-type node struct {
-	Type    string   `json:"Node Type"`
-	Route   string   `json:"Route,omitempty"`
-	Reason  string   `json:"Reason,omitempty"`
-	Table   string   `json:"Relation,omitempty"`
-	Server  string   `json:"Server,omitempty"`
-	Columns []string `json:"Output,omitempty"`
-	Filters []string `json:"Remote Filter,omitempty"`
-	SQL     string   `json:"Remote SQL,omitempty"`
-	Rows    *int64   `json:"Actual Rows,omitempty"`
-	Millis  *float64 `json:"Actual Total Time,omitempty"`
-	Home    any      `json:"Home Plan,omitempty"`
-	Plans   []*node  `json:"Plans,omitempty"`
-
-	homeText []string
-}
 
 // explainOptions are those of EXPLAIN that matter to us; home reads all of them.
 type explainOptions struct {
@@ -97,9 +78,6 @@ func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
 		rows, _, err := s.once(ctx, x.statement.Text, x.described.params, x.bind)
 		return rowsCursor(x.described.fields, rows), err
 	}
-	if o.format != "text" && o.format != "json" {
-		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "EXPLAIN over foreign tables has no format %q", o.format), "Use FORMAT text or json.")
-	}
 	run := s.begin()
 	defer run.end()
 	defer run.limit(y.timeout())()
@@ -153,12 +131,9 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 		return nil, err
 	}
 	for _, r := range rows {
-		root.homeText = append(root.homeText, strings.Split(*r[0], "\n")...)
+		root.home = append(root.home, strings.Split(*r[0], "\n")...)
 	}
-	if o.format == "json" {
-		err = json.Unmarshal([]byte(strings.Join(root.homeText, "\n")), &root.Home)
-	}
-	return root, err
+	return root, nil
 }
 
 // explained returns the statement that home explains. Inputs that are spelled out are empty where it is not run.
@@ -213,62 +188,6 @@ func (s *Session) explainStream(ctx context.Context, n *node, y *execution, o ex
 	ms := float64(time.Since(started).Microseconds()) / 1000
 	n.Rows, n.Millis = &rows, &ms
 	return nil
-}
-
-// print renders the plan as the rows of EXPLAIN.
-func (n *node) print(o explainOptions, took time.Duration) [][]*string {
-	if o.format == "json" {
-		text, _ := json.MarshalIndent([]any{map[string]any{"Plan": n}}, "", "  ")
-		line := string(text)
-		return [][]*string{{&line}}
-	}
-	lines := n.lines(nil, "", o)
-	if o.analyze {
-		lines = append(lines, fmt.Sprintf("Execution Time: %.3f ms", float64(took.Microseconds())/1000))
-	}
-	rows := make([][]*string, len(lines))
-	for i := range lines {
-		rows[i] = []*string{&lines[i]}
-	}
-	return rows
-}
-
-func (n *node) lines(out []string, indent string, o explainOptions) []string {
-	head := n.Type
-	if n.Table != "" {
-		head += " on " + n.Table
-	}
-	if n.Rows != nil {
-		head += fmt.Sprintf("  (actual time=%.3f rows=%d)", *n.Millis, *n.Rows)
-	}
-	out = append(out, indent+head)
-	deeper := indent + "  "
-	if strings.HasSuffix(indent, "->  ") {
-		deeper = strings.Repeat(" ", len(indent)) + "  "
-	}
-	property := func(name, value string) {
-		if value != "" {
-			out = append(out, deeper+name+": "+value)
-		}
-	}
-	property("Route", n.Route)
-	property("Reason", n.Reason)
-	property("Server", n.Server)
-	if o.verbose {
-		property("Output", strings.Join(n.Columns, ", "))
-	}
-	property("Remote Filter", strings.Join(n.Filters, " AND "))
-	property("Remote SQL", n.SQL)
-	for _, c := range n.Plans {
-		out = c.lines(out, deeper+"->  ", o)
-	}
-	if len(n.homeText) > 0 {
-		out = append(out, deeper+"->  Home")
-		for _, l := range n.homeText {
-			out = append(out, deeper+"      "+l)
-		}
-	}
-	return out
 }
 
 // rowsCursor is a bounded result that the proxy made itself, in text form.
