@@ -87,13 +87,15 @@ func transcriptOf(check, line string) transcript {
 
 func TestVerdict(t *testing.T) {
 	c := &client{Name: "Client", Language: "Go", dir: "interop/go/client", version: "1.2"}
-	accepted := []acceptance{{"client", "copy", lake, "documented"}, {"client", "types", plain, "gone"}}
+	accepted := []acceptance{{"client", "copy", lake, "odd", "documented"}, {"client", "types", plain, "odd", "gone"}}
 	v := &verdict{client: c, differences: map[string][]string{}, expected: transcriptOf("cursor", "n/a none")}
 	v.compare(plain, v.expected, v.expected, nil)
 	if !v.passed() {
 		t.Error("equal transcripts do not pass")
 	}
-	v.compare(lake, v.expected, transcriptOf("copy", "other"), accepted)
+	different := transcriptOf("", "")
+	different["copy"] = []string{"odd one", "fine"}
+	v.compare(lake, v.expected, different, accepted)
 	if v.passed() || !slices.Equal(v.differences[lake], []string{"cursor"}) || len(v.accepted) != 1 {
 		t.Errorf("differences %v, accepted %v", v.differences, v.accepted)
 	}

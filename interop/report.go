@@ -47,9 +47,9 @@ func (v *verdict) cell(schema string, missing int) string {
 		notes = append(notes, "differs: "+strings.Join(d, ", "))
 	}
 	for _, a := range v.accepted {
-		if a.schema == schema {
+		if note := "see below: " + a.check; a.schema == schema && !slices.Contains(notes, note) {
 			passed--
-			notes = append(notes, "see below: "+a.check)
+			notes = append(notes, note)
 		}
 	}
 	text := fmt.Sprintf("%d of %d", passed, applicable)
@@ -69,7 +69,7 @@ func table(rows []string, accepted []acceptance) string {
 	if len(accepted) > 0 {
 		b.WriteString("\nDifferent, as documented:\n\n")
 		for _, a := range accepted {
-			fmt.Fprintf(&b, "- %s, %s on %s tables: %s\n", a.client, a.check, kind(a.schema), a.reason)
+			fmt.Fprintf(&b, "- %s, %s of %s on %s tables: %s\n", a.client, a.word, a.check, kind(a.schema), a.reason)
 		}
 	}
 	return b.String()

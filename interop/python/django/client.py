@@ -196,6 +196,19 @@ def check_rollback(say):
         say("goes on", Item.objects.count())
     Sink.objects.get(id=2).delete()
     say(Sink.objects.count())
+    say("get_or_create", Sink.objects.get_or_create(id=4, defaults={"name": "z"})[1], Sink.objects.get_or_create(id=4)[1])
+    try:
+        with transaction.atomic():
+            with transaction.atomic():
+                Sink.objects.filter(id=4).update(name="nested")
+        say("nested-write", list(Sink.objects.values_list("name", flat=True)))
+    except Error as e:
+        say("nested-write", describe(e))
+    try:
+        say("update_or_create", Sink.objects.update_or_create(id=5, defaults={"name": "new"})[1])
+    except Error as e:
+        say("update_or_create", describe(e))
+    Sink.objects.all().delete()
 
 
 def check_errors(say):

@@ -379,7 +379,16 @@ def check_rollback(say):
         except psycopg.Error as e:
             say("failed", describe(e), c.info.transaction_status.name)
         say("still there", seen())
-        c.execute("BEGIN") if c.info.transaction_status.name == "INTRANS" else None
+        try:
+            with c.transaction():
+                c.execute("UPDATE sink SET name = 'changed'")
+                with c.transaction("point"):
+                    c.execute("DELETE FROM sink")
+                    raise psycopg.Rollback()
+            say("nested-write", seen())
+        except psycopg.Error as e:
+            say("nested-write", describe(e))
+        c.rollback()
         c.read_only = True
         try:
             c.execute("INSERT INTO sink (id) VALUES (9)")

@@ -206,6 +206,13 @@ def check_rollback(say):
         except sa.exc.DBAPIError as e:
             say("savepoint", describe(e.orig))
         say("goes on", s.scalar(sa.select(sa.func.count()).select_from(Item)), count())
+        try:
+            with s.begin_nested():
+                s.add(Sink(id=9))
+            say("nested-write", s.scalars(sa.select(Sink.id)).all())
+        except sa.exc.DBAPIError as e:
+            say("nested-write", describe(e.orig))
+        s.rollback()
 
 
 def check_errors(say):
