@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -41,10 +42,10 @@ type backend struct {
 	mu         sync.Mutex
 	quiet      sync.Cond // home owes nothing and all it said was written to the client; or pump has ended
 	replies    wire.Replies
-	unwritten  bool // frames were walked and not yet written to the client
-	copyIn     bool // home waits for CopyData
-	status     byte // of the last ReadyForQuery, or what tags since then have made of it
-	savepoints bool // a savepoint was set since status was I
+	unwritten  bool     // frames were walked and not yet written to the client
+	status     byte     // of the last ReadyForQuery, or what tags since then have made of it
+	savepoints bool     // a savepoint was set since status was I
+	interrupt  net.Conn // whose read must end when home fails
 	err        error
 }
 
@@ -140,15 +141,16 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 	defer b.mu.Unlock()
 	fate, owed = b.replies.Received(typ)
 	b.unwritten = b.unwritten || owed
+	if typ == 'E' && b.interrupt != nil {
+		_ = b.interrupt.SetReadDeadline(time.Unix(1, 0))
+	}
 	switch typ {
 	case 'Z':
 		b.status = status
 		b.savepoints = b.savepoints && status != 'I'
 	case 'G':
-		b.copyIn = true
 		b.quiet.Broadcast()
-	case 'C', 'E':
-		b.copyIn = false
+	case 'C':
 		b.followBlock(tag)
 	}
 	return fate, owed, nil
@@ -166,6 +168,13 @@ func (b *backend) followBlock(tag []byte) {
 	case bytes.HasPrefix(tag, []byte("SAVEPOINT\x00")):
 		b.savepoints = true
 	}
+}
+
+// chained says that the last COMMIT or ROLLBACK has begun another block.
+func (b *backend) chained() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.status = 'T'
 }
 
 func (b *backend) dispose(typ byte, size int, fate wire.Fate, owed bool) error {
@@ -255,7 +264,7 @@ func (b *backend) wait() error {
 	defer b.mu.Unlock()
 	watched := b.watchClient == nil
 	for b.err == nil && !b.ended() && (!b.replies.Idle() || b.unwritten) {
-		if b.copyIn {
+		if b.replies.Copying() {
 			return errCopyIn
 		}
 		if !watched {
@@ -303,6 +312,17 @@ func (b *backend) failure() error {
 		return b.err
 	}
 	return io.ErrUnexpectedEOF
+}
+
+// interruptOnFailure makes a read from c end when home fails, and reports whether it has not yet. Nil ends this.
+func (b *backend) interruptOnFailure(c net.Conn) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c != nil && b.replies.Failed() {
+		return false
+	}
+	b.interrupt = c
+	return true
 }
 
 // failed reports that home skips all messages until a Sync.

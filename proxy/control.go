@@ -31,7 +31,7 @@ func (s *Session) noteControl(name, text string) {
 
 // toBind returns the statement of a Bind where it is ours to run, nil where home does.
 func (s *Session) toBind(name string) *prepared {
-	if p := s.control[name]; p != nil && s.writing != nil {
+	if p := s.control[name]; p != nil && (s.writing != nil || p.statement.Node.Stmt.GetTransactionStmt().GetChain()) {
 		return p
 	}
 	return s.prepared(name)

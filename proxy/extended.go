@@ -133,7 +133,7 @@ func (s *Session) onBind(size int) error {
 	s.settleTransaction()
 	if old := s.portals[portalName]; old != nil {
 		if portalName != "" {
-			return s.refuse(size, pgerr.New(pgerr.DuplicateCursor, "cursor %q already exists", portalName))
+			return s.refuseBind(size)
 		}
 		s.closePortal(portalName)
 		if old.home && p != nil { // so that nothing reads its inputs any more
@@ -178,6 +178,9 @@ func (s *Session) bindOurs(size int, p *prepared) error {
 	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
 		return s.refuse(size, pgerr.New(pgerr.ProtocolViolation, "invalid message format"))
 	}
+	if s.isLate(p.statement) {
+		return s.bindLate(size, p, &m)
+	}
 	x, err := s.prepare(p, &m)
 	if err == nil && x == nil { // it names nothing of ours after all
 		return s.pass('B', size)
@@ -191,6 +194,39 @@ func (s *Session) bindOurs(size int, p *prepared) error {
 	if err != nil {
 		s.skip = true
 		return s.fail(err)
+	}
+	return nil
+}
+
+// refuseBind answers a Bind to a name that a portal of ours has, after what Postgres would complain of first.
+func (s *Session) refuseBind(size int) error {
+	frame, err := s.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	var m pgproto3.Bind
+	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
+		return s.pass('B', size)
+	}
+	var r request
+	d, err := s.readDescription(s.ctx, r.describe('S', m.PreparedStatement))
+	if err == nil {
+		err = d.checkParams(&m)
+	}
+	if err == nil {
+		err = pgerr.New(pgerr.DuplicateCursor, "cursor %q already exists", m.DestinationPortal)
+	}
+	return s.refuse(size, err)
+}
+
+// checkParams refuses a Bind with another number of parameters than the statement has.
+func (d *description) checkParams(m *pgproto3.Bind) error {
+	if n := len(m.ParameterFormatCodes); n > 1 && n != len(m.Parameters) {
+		return pgerr.New(pgerr.ProtocolViolation, "bind message has %d parameter formats but %d parameters", n, len(m.Parameters))
+	}
+	if len(m.Parameters) != len(d.params) {
+		return pgerr.New(pgerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
+			len(m.Parameters), m.PreparedStatement, len(d.params))
 	}
 	return nil
 }
@@ -249,11 +285,10 @@ func (s *Session) portalMessage(typ byte, size int, name string, p *portal) erro
 		return s.drop(size)
 	}
 	if typ == 'C' {
-		home := p.home
 		s.closePortal(name)
-		if home {
-			return s.pass(typ, size)
-		}
+	}
+	if p.shadowed || typ == 'C' && p.home {
+		return s.pass(typ, size)
 	}
 	if err := s.drop(size); err != nil {
 		return err
@@ -285,6 +320,14 @@ func (s *Session) onExecute(size int) error {
 	limit := int64(int32(binary.BigEndian.Uint32(rest)))
 	if err := s.takeHome(); err != nil {
 		return err
+	}
+	if p.late != nil && !s.home.failed() {
+		if p, err = s.planLate(name, p); err != nil {
+			return s.refuse(size, err)
+		}
+		if p.home {
+			return s.pass('E', size)
+		}
 	}
 	if err := s.drop(size); err != nil || s.home.failed() {
 		return err

@@ -253,18 +253,32 @@ func (s *Session) syncHome(ctx context.Context) error {
 	if err := s.home.send(syncMessage, wire.Reply{Kind: 'S', Fate: wire.Capture}); err != nil {
 		return homeGone(err)
 	}
+	return s.awaitReady(ctx)
+}
+
+// awaitReady reads captured frames up to ReadyForQuery, and returns the error that was among them.
+func (s *Session) awaitReady(ctx context.Context) (failure error) {
 	for {
 		frame, err := s.home.next(ctx)
-		if err != nil {
+		switch {
+		case err != nil && failure != nil:
+			return failure
+		case err != nil:
 			return homeGone(err)
-		}
-		if frame[0] == 'Z' {
-			return nil
-		}
-		if frame[0] == 'E' {
-			return readError(frame[wire.HeaderSize:])
+		case frame[0] == 'Z':
+			return failure
+		case frame[0] == 'E':
+			failure = readError(frame[wire.HeaderSize:])
 		}
 	}
+}
+
+// queryHome runs a simple query at home that returns no rows, home owing nothing.
+func (s *Session) queryHome(sql string) error {
+	if err := s.home.send(appendMessage(nil, &pgproto3.Query{String: sql}), wire.Reply{Kind: 'Q', Fate: wire.Capture}); err != nil {
+		return homeGone(err)
+	}
+	return s.awaitReady(s.ctx)
 }
 
 // abortHome makes home fail the transaction that is open there, as an error of its own would. Home then skips until Sync.

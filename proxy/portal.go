@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
@@ -17,6 +18,10 @@ type portal struct {
 	fields  []pgproto3.FieldDescription // nil: returns no rows
 	formats []int16
 	home    bool
+	// late is set until the first Execute of a utility.
+	late *late
+	// shadowed says that home has a portal of the same name, which describes this one and must be closed with it.
+	shadowed bool
 	// announce has the columns sent before the rows, once it is sure that there are any: RETURNING runs to its end first.
 	announce bool
 	temps    []string // temporary tables that a home portal reads
@@ -32,6 +37,7 @@ type portal struct {
 	position int64           // rows given so far
 	ended    bool            // the end was met
 	settings encode.Settings // that values are written by as text
+	done     bool            // what returns no rows runs once
 }
 
 // bindPortal makes the portal that a Bind asks for. Home is ours.
@@ -92,6 +98,10 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 		}
 	}
 	if p.cursor == nil {
+		if p.done && p.fields == nil {
+			return pgerr.New(pgerr.ObjectNotInPrerequisite, "portal %q cannot be run", name)
+		}
+		p.done = true
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(0))})
 		p.tag = p.again
 		return s.flush()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -146,6 +147,9 @@ func (s *Session) start() error {
 func (s *Session) frontend() error {
 	for {
 		typ, size, err := s.in.Header()
+		if err == wire.ErrLength {
+			err = s.refuseLength()
+		}
 		if err != nil {
 			return s.leave(err)
 		}
@@ -158,6 +162,21 @@ func (s *Session) frontend() error {
 			return s.leave(err)
 		}
 	}
+}
+
+// refuseLength passes on the header of a message that is too long or too short to be one. Home ends the connection, as it
+// would for a client of its own, and nothing behind it is read.
+func (s *Session) refuseLength() error {
+	if err := s.in.Walk(wire.HeaderSize); err != nil {
+		return err
+	}
+	if err := s.forward(); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, s.client); err != nil { // ends when either side has gone
+		return err
+	}
+	return io.EOF
 }
 
 // leave ends the session for err: a protocol violation is said to the client as FATAL.
@@ -200,7 +219,9 @@ func (s *Session) message(typ byte, size int) error {
 			return err
 		}
 		return errTerminated
-	default: // H, d, c, f, p, and what home must complain of
+	case 'c', 'f':
+		return s.pass(wire.CopyEnd, size)
+	default: // H, d, p, and what home must complain of
 		return s.in.Walk(size)
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
 
@@ -98,23 +100,24 @@ func (s *Session) handlesAny(statements []*parser.Statement) bool {
 
 // simple runs the statements of one simple query, home being ours, and ends with home's ReadyForQuery.
 func (s *Session) simple(statements []*parser.Statement, text string) error {
-	for _, st := range statements {
-		passed, err := s.simpleStatement(st, len(statements) == 1)
-		if passed { // nothing of ours in it after all: home gets the text as it came
-			if err := s.syncHome(s.ctx); err != nil {
-				return err
-			}
-			return s.sendQuery(text)
+	group := &implicit{session: s, several: len(statements) > 1}
+	passed, err := s.simpleStatements(statements, group)
+	if passed { // nothing of ours in it after all: home gets the text as it came
+		if err := s.syncHome(s.ctx); err != nil {
+			return err
 		}
-		if err != nil {
-			if err := s.fail(err); err != nil {
-				return err
-			}
-			break
+		return s.sendQuery(text)
+	}
+	if err == nil && !s.home.failed() {
+		err = group.commit()
+	}
+	if err != nil {
+		if err := s.fail(err); err != nil {
+			return err
 		}
-		if s.home.failed() { // home has told the client
-			break
-		}
+	}
+	if err := group.abandon(); err != nil {
+		return err
 	}
 	if s.writing != nil {
 		if err := s.commitGroup(); err != nil {
@@ -127,6 +130,31 @@ func (s *Session) simple(statements []*parser.Statement, text string) error {
 	return s.afterSync()
 }
 
+// simpleStatements runs statements up to the first error, which either is returned or has been told by home.
+func (s *Session) simpleStatements(statements []*parser.Statement, group *implicit) (passed bool, err error) {
+	for _, st := range statements {
+		done, err := group.enter(st)
+		if err == nil && !done {
+			passed, err = s.simpleStatement(st, !group.several)
+		}
+		if err != nil || passed || s.home.failed() {
+			return passed, positioned(err, st)
+		}
+	}
+	return false, nil
+}
+
+// positioned makes the position of an error count from the start of the query text that a statement stands in.
+func positioned(err error, st *parser.Statement) error {
+	pe, ok := err.(*pgconn.PgError)
+	if !ok || pe.Position == 0 || st.Start == 0 {
+		return err
+	}
+	e := *pe
+	e.Position += int32(st.Start)
+	return &e
+}
+
 // simpleStatement runs one statement. alone says that it is the only one; then passed may say that it is not ours.
 func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool, err error) {
 	if !s.handles(st) {
@@ -135,6 +163,9 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 	run := s.begin()
 	defer run.end()
 	d, err := s.describe(run.ctx, simpleName, st.Text, nil)
+	if err == nil && len(d.params) > 0 {
+		err = s.refuseParams(st)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -195,13 +226,31 @@ func (s *Session) runSimple(x *execution) error {
 
 // passStatement runs a statement of home's own between statements of ours, in the same implicit transaction.
 func (s *Session) passStatement(st *parser.Statement) error {
-	var r request
-	r.close('S', onceName).parse(onceName, st.Text, nil).bind(ownPortal, onceName, nil).describe('P', ownPortal)
-	d, err := s.readDescription(s.ctx, &r)
+	d, err := s.describe(s.ctx, onceName, st.Text, nil)
+	if err == nil && len(d.params) > 0 {
+		err = s.refuseParams(st)
+	}
 	if err != nil {
 		return err
 	}
+	s.out = append(s.out, d.notices...)
+	var r request
+	r.bind(ownPortal, onceName, nil)
+	if d.rows {
+		r.describe('P', ownPortal)
+	}
+	if err := s.ask(s.ctx, &r, nil); err != nil {
+		return err
+	}
 	return s.runPortal(d)
+}
+
+// refuseParams has home complain of parameters in a simple query, which has none.
+func (s *Session) refuseParams(st *parser.Statement) error {
+	if err := s.queryHome(st.Text); err != nil {
+		return err
+	}
+	return pgerr.New("42P02", "there is no parameter in a simple query")
 }
 
 // runPortal runs our own portal at home, its result going to the client: its columns first, which only now are sure to
@@ -214,8 +263,7 @@ func (s *Session) runPortal(d *description) error {
 		}
 	}
 	data := appendMessage(nil, &pgproto3.Execute{Portal: ownPortal})
-	data = appendMessage(data, &pgproto3.Close{ObjectType: 'P', Name: ownPortal})
-	if err := s.home.send(data, wire.Reply{Kind: 'E'}, wire.Reply{Kind: 'C', Fate: wire.Swallow}); err != nil {
+	if err := s.home.send(data, wire.Reply{Kind: 'E'}); err != nil {
 		return homeGone(err)
 	}
 	err := s.home.wait()
@@ -225,7 +273,10 @@ func (s *Session) runPortal(d *description) error {
 		}
 		err = s.home.wait()
 	}
-	return homeErr(err)
+	if err != nil || s.home.failed() {
+		return homeErr(err)
+	}
+	return homeErr(s.home.send(appendMessage(nil, &pgproto3.Close{ObjectType: 'P', Name: ownPortal}), wire.Reply{Kind: 'C', Fate: wire.Swallow}))
 }
 
 // runReturning is runPortal for what runs to its end before its first row is sent: an error comes without columns.
@@ -286,31 +337,4 @@ func (s *Session) runRest() ([]byte, error) {
 	rows, _ := strconv.ParseInt(string(numbers[len(numbers)-1]), 10, 64)
 	numbers[len(numbers)-1] = strconv.AppendInt(nil, rows+1, 10)
 	return append(append(append(append([]byte{}, verb...), ' '), bytes.Join(numbers, []byte(" "))...), 0), nil
-}
-
-// relayCopyIn passes the client's COPY data to home, up to its end.
-func (s *Session) relayCopyIn() error {
-	for {
-		typ, size, err := s.in.Header()
-		if err != nil {
-			return err
-		}
-		switch typ {
-		case 'd', 'c', 'f', 'H', 'S':
-			if err := s.in.Walk(size); err != nil {
-				return err
-			}
-			if typ == 'c' || typ == 'f' {
-				return s.forward()
-			}
-		default: // home complains of anything else
-			if err := s.in.Walk(size); err != nil {
-				return err
-			}
-			return s.forward()
-		}
-		if s.home.failed() {
-			return s.forward()
-		}
-	}
 }

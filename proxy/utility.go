@@ -54,7 +54,7 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.prepareSQL
 	case n.GetVacuumStmt() != nil && !n.GetVacuumStmt().IsVacuumcmd && len(n.GetVacuumStmt().Rels) > 0:
 		return s.analyze
-	case n.GetTransactionStmt() != nil && s.writing != nil:
+	case n.GetTransactionStmt() != nil && (s.writing != nil || n.GetTransactionStmt().Chain):
 		return s.transaction
 	}
 	return s.cursorUtility(st.Node.Stmt)
@@ -181,6 +181,9 @@ func (s *Session) transaction(ctx context.Context, x *execution) (*cursor, error
 			"Write to one foreign server in a transaction of its own, and COMMIT or ROLLBACK it whole.")
 	}
 	tag, err := s.Exec(ctx, x.statement.Text)
+	if err == nil && x.statement.Node.Stmt.GetTransactionStmt().Chain {
+		s.home.chained()
+	}
 	x.tag = fixedTag(tag)
 	return nil, err
 }

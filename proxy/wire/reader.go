@@ -44,8 +44,11 @@ func (r *Reader) Take() []byte {
 	return run
 }
 
+// ErrLength is a length word that no Postgres accepts.
+var ErrLength error = pgerr.New(pgerr.ProtocolViolation, "invalid message length")
+
 // Header returns the type of the next frame and its whole size, header included, without walking it. Lengths that no
-// Postgres accepts are 08P01.
+// Postgres accepts are ErrLength.
 func (r *Reader) Header() (typ byte, size int, err error) {
 	for r.end-r.pos < HeaderSize {
 		if err := r.read(); err != nil {
@@ -55,7 +58,7 @@ func (r *Reader) Header() (typ byte, size int, err error) {
 	typ = r.buf[r.pos]
 	n := binary.BigEndian.Uint32(r.buf[r.pos+1:])
 	if n < 4 || n > MaxFrame {
-		return typ, 0, pgerr.New(pgerr.ProtocolViolation, "invalid message length")
+		return typ, 0, ErrLength
 	}
 	return typ, int(n) + 1, nil
 }

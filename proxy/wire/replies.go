@@ -14,9 +14,12 @@ const (
 	CaptureAll
 )
 
+// CopyEnd is the kind of a CopyDone or CopyFail. Home owes nothing for it, but a Sync before it is part of the COPY.
+const CopyEnd = 'c'
+
 // Reply is what home owes for one message sent to it: the message's type and the fate of the answer.
 type Reply struct {
-	Kind byte // of the message: Q P B D E C S F
+	Kind byte // of the message: Q P B D E C S F, or CopyEnd
 	Fate Fate
 	// Done, when set, is called once with the outcome: true when the message succeeded, false when it failed or was
 	// skipped after an error.
@@ -26,14 +29,22 @@ type Reply struct {
 // Replies is the queue of what home owes, in order. It tells for each frame from home whose answer it belongs to, with
 // no knowledge of bodies beyond the first. It has no lock.
 type Replies struct {
-	queue  []Reply
-	head   int
-	failed bool // an error came and no Sync was sent since: home skips everything until one
+	queue   []Reply
+	head    int
+	failed  bool // an error came and no Sync was sent since: home skips everything until one
+	copying bool // home waits for COPY data whose end was not sent
 }
 
 // Sent records a message that was sent to home and will be answered. A message sent after a failure and before a Sync
 // is skipped by home and owes nothing.
 func (q *Replies) Sent(r Reply) {
+	switch {
+	case r.Kind == CopyEnd && (q.copying || q.Idle()):
+		q.copying = false
+		return
+	case r.Kind == 'S' && q.copying: // ignored there
+		return
+	}
 	if q.failed {
 		if r.Kind != 'S' {
 			if r.Done != nil {
@@ -52,16 +63,20 @@ func (q *Replies) Sent(r Reply) {
 // Idle reports that home owes nothing.
 func (q *Replies) Idle() bool { return q.head == len(q.queue) }
 
+// Copying reports that home waits for COPY data: it will say nothing until their end.
+func (q *Replies) Copying() bool { return q.copying }
+
 // Failed reports that home skips messages until the next Sync.
 func (q *Replies) Failed() bool { return q.failed }
 
 // Flushed reports that home will say all that it owes without being asked to: nothing is owed, or a Sync or Query ends it.
 func (q *Replies) Flushed() bool {
-	if q.Idle() {
-		return true
+	for i := len(q.queue) - 1; i >= q.head; i-- {
+		if k := q.queue[i].Kind; k != CopyEnd {
+			return k == 'S' || k == 'Q' || k == 'F'
+		}
 	}
-	k := q.queue[len(q.queue)-1].Kind
-	return k == 'S' || k == 'Q' || k == 'F'
+	return true
 }
 
 // Received takes one frame from home and returns the fate that it has and whether home owes nothing more for its
@@ -80,8 +95,13 @@ func (q *Replies) Received(typ byte) (fate Fate, owed bool) {
 		}
 		return Forward, true
 	case 'E':
+		q.copying = false
 		q.fail()
 		return errorFate(r.Fate), true
+	case 'G':
+		q.copyBegins()
+	case 'C':
+		q.copying = false
 	}
 	if Ends(r.Kind, typ) {
 		q.pop(true)
@@ -95,6 +115,23 @@ func (q *Replies) Received(typ byte) (fate Fate, owed bool) {
 	return r.Fate, true
 }
 
+// copyBegins forgets the Syncs that were sent before the end of the COPY data that home now waits for: it ignores them.
+func (q *Replies) copyBegins() {
+	rest := q.queue[q.head+1:]
+	for i, r := range rest {
+		switch r.Kind {
+		case CopyEnd:
+			q.queue = append(q.queue[:q.head+1], rest[i+1:]...)
+			return
+		case 'S':
+		default: // home will not bear it, and end the connection
+			return
+		}
+	}
+	q.queue = q.queue[:q.head+1]
+	q.copying = true
+}
+
 func errorFate(f Fate) Fate {
 	if f >= Capture {
 		return Capture
@@ -102,12 +139,15 @@ func errorFate(f Fate) Fate {
 	return Forward
 }
 
-// fail drops what home skips after an error: everything up to the next Sync, or the rest of nothing in a simple query,
-// whose ReadyForQuery still comes.
+// fail drops what home skips after an error: after that of a simple query, a function call or a Sync nothing, for its
+// ReadyForQuery still comes; after any other everything up to the next Sync.
 func (q *Replies) fail() {
+	switch q.queue[q.head].Kind {
+	case 'S', 'Q', 'F':
+		return
+	}
 	for !q.Idle() {
-		switch q.queue[q.head].Kind {
-		case 'S', 'Q', 'F':
+		if q.queue[q.head].Kind == 'S' {
 			return
 		}
 		q.pop(false)
@@ -122,6 +162,9 @@ func (q *Replies) pop(ok bool) {
 		r.Done = nil
 	}
 	q.head++
+	for !q.Idle() && q.queue[q.head].Kind == CopyEnd { // of no COPY
+		q.head++
+	}
 }
 
 // Ends reports whether a frame of type typ ends the answer to a message of the kind given.

@@ -26,6 +26,11 @@ func TestReplies(t *testing.T) {
 		{"suspended", "E", []frame{{'D', Forward, true}, {'s', Forward, true}}, false},
 		{"by itself", "", []frame{{'A', Forward, false}}, false},
 		{"notice within a captured query", "4", []frame{{'N', Forward, true}, {'C', Capture, true}}, false},
+		{"Query skipped after an error", "BQFS", []frame{{'E', Forward, true}, {'Z', Forward, true}}, false},
+		{"Query behind an error of another", "QQ", []frame{{'E', Forward, true}, {'Z', Forward, true}, {'I', Forward, true}, {'Z', Forward, true}}, false},
+		{"Sync within COPY data", "EScS", []frame{{'G', Forward, true}, {'C', Forward, true}, {'Z', Forward, true}}, false},
+		{"Sync within COPY data of a Query", "QSc", []frame{{'G', Forward, true}, {'C', Forward, true}, {'Z', Forward, true}}, false},
+		{"stray CopyDone", "cEcSc", []frame{{'C', Forward, true}, {'Z', Forward, true}}, false},
 		{"error by itself", "", []frame{{'E', Forward, false}}, true},
 	}
 	for _, tt := range tests {
@@ -51,6 +56,8 @@ func replyFor(c byte) Reply {
 	switch {
 	case c >= '1' && c <= '5':
 		return Reply{Kind: "PBDEC"[c-'1'], Fate: Capture}
+	case c == CopyEnd:
+		return Reply{Kind: c}
 	case c >= 'a':
 		return Reply{Kind: c - 'a' + 'A', Fate: Swallow}
 	default:
