@@ -42,6 +42,17 @@ func (s *Session) noteCursor(ctx context.Context, x *execution) error {
 	return nil
 }
 
+// checkCursor refuses a DECLARE CURSOR that needs a transaction block where there is none. Home cannot be left to do so: the
+// inputs are shipped before it, and from Postgres 18 on what is pipelined behind another statement is in an implicit block.
+func (s *Session) checkCursor(x *execution) error {
+	const hold = 0x20 // CURSOR_OPT_HOLD
+	d := x.statement.Node.Stmt.GetDeclareCursorStmt()
+	if d == nil || d.Options&hold != 0 || s.home.inBlock() {
+		return nil
+	}
+	return needsBlock("DECLARE CURSOR")
+}
+
 // restoreColumns makes a RowDescription say of columns of shipped inputs what it would of the foreign tables' (protocol
 // chapter "Message Formats": name, table, attribute number, type, size, modifier, format).
 func (s *Session) restoreColumns(body []byte) {

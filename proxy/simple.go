@@ -198,6 +198,9 @@ func (s *Session) runSimple(x *execution) error {
 		s.endPortal(p)
 		return err
 	}
+	if err := s.checkCursor(x); err != nil {
+		return err
+	}
 	if err := s.shipAll(x); err != nil {
 		return err
 	}
