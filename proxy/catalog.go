@@ -3,10 +3,12 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"regexp"
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/proxy/ddl"
+	"github.com/sluicedb/sluice/proxy/wire"
 )
 
 // triggers are the words that make a statement worth parsing although it names no relation of ours: verbs of our DDL,
@@ -61,6 +63,27 @@ func (s *Session) isStale() bool {
 	return false
 }
 
+// early matches single statements that name no table of ours and may stand before the first query of a transaction, or
+// must: SET TRANSACTION is refused after one, and LOCK is to come before the data is looked at.
+var early = regexp.MustCompile(`(?i)^\s*(SET|RESET|SHOW|LOCK|BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|LISTEN|UNLISTEN|NOTIFY|DEALLOCATE)\b[^;]*;?\s*$`)
+
+// comesEarly reports whether a Query or Parse has such a statement: within a transaction nothing may be asked before it.
+func (s *Session) comesEarly(typ byte, size int) (bool, error) {
+	const longest = 1 << 10
+	if size > longest {
+		return false, nil
+	}
+	frame, err := s.in.Frame(size)
+	if err != nil {
+		return false, err
+	}
+	text, rest, _ := cString(frame[wire.HeaderSize:])
+	if typ == 'P' {
+		text, _, _ = cString(rest)
+	}
+	return early.MatchString(text), nil
+}
+
 func (s *Session) markStale() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,6 +133,7 @@ func (s *Session) tag(tag []byte) {
 	case bytes.HasPrefix(tag, []byte("COMMIT\x00")), bytes.HasPrefix(tag, []byte("ROLLBACK\x00")):
 		s.mu.Lock()
 		s.committed = tag[0] == 'C'
+		s.over = s.over || s.committed || !s.savepoints // else it may be a ROLLBACK TO
 		s.mu.Unlock()
 	case bytes.HasPrefix(tag, []byte("SAVEPOINT")):
 		s.mu.Lock()

@@ -182,7 +182,7 @@ func (s *Session) refuseLength() error {
 // leave ends the session for err: a protocol violation is said to the client as FATAL.
 func (s *Session) leave(err error) error {
 	var pe *pgconn.PgError
-	if errors.As(err, &pe) {
+	if errors.As(err, &pe) && !s.home.saidFatal() {
 		fatal := *pe
 		fatal.Severity, fatal.SeverityUnlocalized = "FATAL", "FATAL"
 		s.sayError(&fatal)
@@ -194,7 +194,7 @@ func (s *Session) leave(err error) error {
 // message handles one message of the client.
 func (s *Session) message(typ byte, size int) error {
 	if typ == 'Q' || typ == 'P' {
-		if done, err := s.update(size); done || err != nil {
+		if done, err := s.update(typ, size); done || err != nil {
 			return err
 		}
 	}
@@ -268,7 +268,7 @@ func (s *Session) takeHome() error {
 
 // update brings the catalog up to date before a message with a query text is looked at. done says that this failed and
 // that the message was refused for it.
-func (s *Session) update(size int) (done bool, err error) {
+func (s *Session) update(typ byte, size int) (done bool, err error) {
 	if !s.isStale() {
 		return false, nil
 	}
@@ -277,6 +277,11 @@ func (s *Session) update(size int) (done bool, err error) {
 	}
 	if s.home.failed() || s.home.state() == 'E' { // nothing can be asked, and nothing will run
 		return false, nil
+	}
+	if s.home.inBlock() {
+		if early, err := s.comesEarly(typ, size); early || err != nil {
+			return false, err
+		}
 	}
 	err = s.refresh(s.ctx)
 	switch {
