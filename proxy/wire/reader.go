@@ -13,7 +13,13 @@ const HeaderSize = 5
 // MaxFrame is the largest frame that a Postgres accepts (1 GiB - 1, MaxAllocSize).
 const MaxFrame = 0x3fffffff
 
-const keepBuffer = 64 << 10 // a buffer that grew beyond this is let go when it is empty
+// A buffer begins small, so that a thousand idle sessions hold little; grows where reads fill it; and is let go when it
+// is empty and has grown beyond its size, or was not needed for some reads.
+const (
+	keepBuffer  = 64 << 10
+	smallBuffer = 4 << 10
+	smallReads  = 8
+)
 
 // Reader walks the frames of one side. Walked frames stay in the buffer until Take hands them out as one run, so that
 // a relay writes many frames with one system call. It is used by one goroutine.
@@ -23,7 +29,9 @@ type Reader struct {
 	BeforeRead func() error
 
 	src   io.Reader
-	size  int // of a fresh buffer
+	size  int  // that a buffer has where much is read
+	full  bool // the last read filled the buffer
+	small int  // reads in a row that a small buffer would have held
 	buf   []byte
 	start int // first byte not taken
 	pos   int // first byte not walked
@@ -32,7 +40,7 @@ type Reader struct {
 
 // NewReader returns a Reader over src with a buffer of size bytes; left is what was read from src before.
 func NewReader(src io.Reader, size int, left []byte) *Reader {
-	r := &Reader{src: src, size: size, buf: make([]byte, max(size, len(left)))}
+	r := &Reader{src: src, size: size, buf: make([]byte, max(min(size, smallBuffer), len(left)))}
 	r.end = copy(r.buf, left)
 	return r
 }
@@ -122,6 +130,10 @@ func (r *Reader) read() error {
 	r.makeRoom()
 	n, err := r.src.Read(r.buf[r.end:])
 	r.end += n
+	r.full = r.end == len(r.buf)
+	if r.small++; r.end > smallBuffer {
+		r.small = 0
+	}
 	if n > 0 {
 		return nil
 	}
@@ -134,8 +146,13 @@ func (r *Reader) read() error {
 func (r *Reader) makeRoom() {
 	if r.start == r.end {
 		r.start, r.pos, r.end = 0, 0, 0
-		if len(r.buf) > keepBuffer {
+		switch {
+		case len(r.buf) > keepBuffer:
 			r.buf = make([]byte, r.size)
+		case r.full && len(r.buf) < r.size:
+			r.buf = make([]byte, min(4*len(r.buf), r.size))
+		case r.small >= smallReads && len(r.buf) > smallBuffer:
+			r.buf = make([]byte, min(r.size, smallBuffer))
 		}
 		return
 	}
