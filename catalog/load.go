@@ -10,11 +10,13 @@ import (
 )
 
 // installedSQL says whether the extension stands in this database. Only a superuser's function counts: whoever may
-// create a schema could otherwise feed the proxy servers of his own making. Operators and types are qualified because
-// the statement may run under a client's search path.
+// create a schema could otherwise feed the proxy servers of his own making. A dump brings event triggers back last, and
+// before that not all of the extension is there. Operators and types are qualified because the statement may run under a
+// client's search path.
 const installedSQL = `SELECT pg_catalog.count(*) FROM pg_catalog.pg_proc p
 JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) p.proowner
-WHERE p.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('sluice.snapshot()')::pg_catalog.oid AND r.rolsuper`
+WHERE p.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('sluice.snapshot()')::pg_catalog.oid AND r.rolsuper
+AND EXISTS (SELECT FROM pg_catalog.pg_event_trigger WHERE evtname OPERATOR(pg_catalog.=) 'sluice_ddl')`
 
 // Load reads the snapshot of the database that q is connected to. It takes two round trips, one where the extension is
 // not installed.

@@ -145,6 +145,11 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if executed(x.statement.Node.Stmt) != nil {
 		return s.planExecute(ctx, x)
 	}
+	if !s.snapshot.Installed { // the text has our name in it; it may have been installed since
+		if err := s.refresh(ctx); err != nil || !s.snapshot.Installed {
+			return false, err
+		}
+	}
 	references, err := s.resolve(ctx, x)
 	if err != nil || references == nil {
 		return false, err
@@ -199,7 +204,7 @@ func (s *Session) resolve(ctx context.Context, x *execution) ([]plan.Reference, 
 		return nil, err
 	}
 	x.facts = facts
-	if facts.Version != s.snapshot.Version || !s.snapshot.Installed {
+	if facts.Version != s.snapshot.Version {
 		s.markStale()
 		if err := s.refresh(ctx); err != nil {
 			return nil, err
