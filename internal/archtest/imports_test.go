@@ -54,9 +54,9 @@ type Package struct {
 
 func (p Package) name() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
 
-// testOnly reports whether a package is there for tests: its code, not only its tests, imports testing.
+// testOnly reports whether a package is there for tests: all that is internal is, and what imports testing in its code.
 func (p Package) testOnly() bool {
-	return slices.Contains(p.Imports, "testing") || len(p.GoFiles)+len(p.CgoFiles) == 0
+	return strings.HasPrefix(p.name(), "internal/") || slices.Contains(p.Imports, "testing") || len(p.GoFiles)+len(p.CgoFiles) == 0
 }
 
 func packages(t *testing.T) []Package {
