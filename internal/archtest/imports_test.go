@@ -41,7 +41,6 @@ var allowed = []struct {
 	{"bench", []string{"embedded"}},
 	{"interop", []string{"embedded"}},
 	{"tests", nil}, // scripts through the whole proxy; its doc.go imports nothing
-	{"internal/*", []string{"internal/*", "pgerr"}},
 }
 
 // Package is what `go list -json` says of a package.
