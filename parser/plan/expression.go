@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,13 +16,14 @@ type shipper struct {
 	b      *builder
 	d      dialect.DuckDB
 	params []int           // statement parameters in the order of the placeholders
+	places map[int]int     // of each parameter in params, where it still stands there
 	counts []int           // those among them that are numbers of rows
 	reason string          // the first thing that cannot be shipped
 	taken  map[string]bool // relation aliases in use, in lower case: DuckDB's names do not differ by case
 }
 
 func (b *builder) newShipper() *shipper {
-	return &shipper{b: b, d: b.dialect, taken: map[string]bool{}}
+	return &shipper{b: b, d: b.dialect, places: map[int]int{}, taken: map[string]bool{}}
 }
 
 // shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.
@@ -135,10 +135,11 @@ func (s *shipper) parameter(n int) (string, typ, bool) {
 	if set := s.b.req.Settings.DateStyle; set != "" && !strings.HasPrefix(set, "ISO") && isDateTime(t.oid) {
 		return s.no("a date under DateStyle %s is evaluated at home", set)
 	}
-	place := slices.Index(s.params, n) // one place each, so that equal expressions print equal
-	if place < 0 {
+	place, ok := s.places[n] // one place each, so that equal expressions print equal
+	if !ok || place >= len(s.params) || s.params[place] != n {
 		place = len(s.params)
 		s.params = append(s.params, n)
+		s.places[n] = place
 	}
 	return "CAST($" + strconv.Itoa(place+1) + " AS " + s.d.Type(t.oid, t.typmod) + ")", t, true
 }
