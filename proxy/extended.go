@@ -362,7 +362,7 @@ func (s *Session) afterSync() error {
 		return ignoreCopyIn(err)
 	}
 	s.settleTransaction()
-	if s.home.state() == 'T' {
+	if state := s.home.state(); state == 'T' || state == 'E' && s.hasSavepoints() { // it may be rolled back to one
 		return nil
 	}
 	return s.endWrite(s.hasCommitted())

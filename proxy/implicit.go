@@ -51,9 +51,7 @@ func (i *implicit) control(t *pg_query.TransactionStmt) (done bool, err error) {
 		return true, needsBlock("COMMIT AND CHAIN")
 	case t.Kind == pg_query.TransactionStmtKind_TRANS_STMT_ROLLBACK:
 		i.open = false
-		if err := s.endWrite(false); err != nil {
-			s.log.Warn("rollback at a foreign server failed", "error", err)
-		}
+		s.undoWrite()
 		_, err = s.Exec(s.ctx, "ROLLBACK")
 		return false, err
 	default:
@@ -110,9 +108,7 @@ func (i *implicit) abandon() error {
 	}
 	i.open = false
 	s := i.session
-	if err := s.endWrite(false); err != nil {
-		s.log.Warn("rollback at a foreign server failed", "error", err)
-	}
+	s.undoWrite()
 	if err := s.syncHome(s.ctx); err != nil {
 		return err
 	}

@@ -168,17 +168,23 @@ func noticeResponse(e *pgconn.PgError) *pgproto3.NoticeResponse {
 func (s *Session) transaction(ctx context.Context, x *execution) (*cursor, error) {
 	switch t := x.statement.Node.Stmt.GetTransactionStmt(); t.Kind {
 	case pg_query.TransactionStmtKind_TRANS_STMT_COMMIT:
-		if err := s.commitWrite(); err != nil {
+		if s.home.state() == 'E' { // home rolls back as well
+			s.undoWrite()
+		} else if err := s.commitWrite(); err != nil {
 			return nil, err
 		}
 	case pg_query.TransactionStmtKind_TRANS_STMT_ROLLBACK:
-		if err := s.endWrite(false); err != nil {
-			s.log.Warn("rollback at a foreign server failed", "error", err)
-		}
+		s.undoWrite()
 	case pg_query.TransactionStmtKind_TRANS_STMT_BEGIN, pg_query.TransactionStmtKind_TRANS_STMT_START:
+	case pg_query.TransactionStmtKind_TRANS_STMT_SAVEPOINT, pg_query.TransactionStmtKind_TRANS_STMT_RELEASE, pg_query.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
+		if s.writing != nil {
+			tag, err := s.savepoint(ctx, t, x.statement.Text)
+			x.tag = fixedTag(tag)
+			return nil, err
+		}
 	default:
-		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a transaction that has written to server %q takes no savepoints and cannot be prepared", s.writing.server.Name),
-			"Write to one foreign server in a transaction of its own, and COMMIT or ROLLBACK it whole.")
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a transaction that has written to server %q cannot be prepared", s.writing.server.Name),
+			"COMMIT or ROLLBACK it.")
 	}
 	tag, err := s.Exec(ctx, x.statement.Text)
 	if err == nil && x.statement.Node.Stmt.GetTransactionStmt().Chain {

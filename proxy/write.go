@@ -166,7 +166,16 @@ func (s *Session) copyFromClient(sql string) error {
 	}
 }
 
+// applyWrite gives the rows to the engine and returns how many it took.
 func (s *Session) applyWrite(ctx context.Context, tx engines.Tx, x *execution) (int64, error) {
+	n, err := s.apply(ctx, tx, x)
+	if s.writing.writes++; err != nil {
+		s.writing.broken = true
+	}
+	return n, err
+}
+
+func (s *Session) apply(ctx context.Context, tx engines.Tx, x *execution) (int64, error) {
 	w := x.plan.Write
 	r := w.Relation
 	target := engines.Target{Relation: r.Name, Schema: r.Schema, Options: r.Options, Generated: w.Generated}

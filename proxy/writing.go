@@ -15,6 +15,9 @@ import (
 type write struct {
 	server *catalog.Server
 	tx     engines.Tx
+	writes int     // statements whose writes it holds
+	broken bool    // one has failed at the engine, perhaps half done: nothing of it may be committed
+	points []point // savepoints set since it began
 }
 
 // writeTx returns the transaction that a write belongs to, begun at the first write of home's transaction.
@@ -30,9 +33,6 @@ func (s *Session) writeTx(ctx context.Context, x *execution) (engines.Tx, error)
 			return nil, alone(verb, w.Relation, fmt.Sprintf("this transaction has written to server %q", s.writing.server.Name))
 		}
 		return s.writing.tx, nil
-	}
-	if s.hasSavepoints() {
-		return nil, alone(verb, w.Relation, "this transaction has savepoints, which the server cannot roll back to")
 	}
 	if wrote, err := s.wroteHome(ctx); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Session) writeTx(ctx context.Context, x *execution) (engines.Tx, error)
 	s.mu.Lock()
 	s.committed = false
 	s.mu.Unlock()
-	s.writing = &write{server, tx}
+	s.writing = &write{server: server, tx: tx}
 	return tx, nil
 }
 
@@ -135,4 +135,11 @@ func (s *Session) endWrite(commit bool) error {
 		return s.cause(err)
 	}
 	return nil
+}
+
+// undoWrite rolls back the open write transaction, if any, whatever becomes of that.
+func (s *Session) undoWrite() {
+	if err := s.endWrite(false); err != nil {
+		s.log.Warn("rollback at a foreign server failed", "error", err)
+	}
 }
