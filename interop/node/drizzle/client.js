@@ -38,10 +38,12 @@ async function pull(db, say) {
   const modules = process.env.NODE_PATH
   try {
     fs.symlinkSync(modules, path.join(dir, 'node_modules'))
-    const args = [path.join(modules, 'drizzle-kit', 'bin.cjs'), 'pull', '--dialect=postgresql', `--url=${url}`, `--schemaFilters=${schema}`, '--out=out']
-    execFileSync(process.execPath, args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } })
+    const config = { dialect: 'postgresql', out: 'out', schemaFilter: [schema], dbCredentials: { url } }
+    fs.writeFileSync(path.join(dir, 'config.json'), JSON.stringify(config))
+    execFileSync(process.execPath, [path.join(modules, 'drizzle-kit', 'bin.cjs'), 'pull', '--config=config.json'], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } })
     for (const file of ['schema.ts', 'relations.ts']) {
-      for (const line of fs.readFileSync(path.join(dir, 'out', file), 'utf8').split('\n')) say(file, line.replaceAll(schema, 'schema'))
+      // The order of the tables is none.
+      for (const line of fs.readFileSync(path.join(dir, 'out', file), 'utf8').split('\n').sort()) say(file, line.replace(new RegExp(schema, 'gi'), 'schema'))
     }
   } finally {
     fs.rmSync(dir, { recursive: true })
