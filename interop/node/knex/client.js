@@ -29,6 +29,9 @@ async function connect(db, say) {
 }
 
 async function introspect(db, say) {
+  for (const table of ['item', 'series', 'sink', 'missing']) {
+    say(table, await db.schema.hasTable(table), await db.schema.hasColumn(table, 'id'), await db(table).columnInfo())
+  }
   const columns = await db('information_schema.columns').where({ table_schema: schema })
     .select('table_name', 'column_name', 'data_type', 'is_nullable', 'character_maximum_length').orderBy(['table_name', 'ordinal_position'])
   say(columns)
@@ -37,10 +40,6 @@ async function introspect(db, say) {
 }
 
 async function types(db, say) {
-  // What home itself refuses for a foreign table without a handler, and is the same for plain ones.
-  for (const table of ['item', 'series', 'sink', 'missing']) {
-    say(table, await db.schema.hasTable(table), await db.schema.hasColumn(table, 'id'), await db(table).columnInfo())
-  }
   for (const row of await db('item').orderBy('id')) say(row)
   for (const row of await db('item').whereIn('id', [2, 3, 77, 199]).orderBy('id')) {
     for (const column of Object.keys(row).filter((k) => !['doc', 'tags', 'span'].includes(k))) {

@@ -46,13 +46,14 @@ async function connect(say) {
 
 async function introspect(client, say) {
   const { rows } = await client.query({
-    text: `SELECT table_name, column_name, ordinal_position, column_default, is_nullable, data_type, udt_name, character_maximum_length,
-      numeric_precision, numeric_scale, datetime_precision FROM information_schema.columns WHERE table_schema = $1
-      ORDER BY table_name, ordinal_position`,
+    text: 'SELECT * FROM information_schema.columns WHERE table_schema = $1 ORDER BY table_name, ordinal_position',
     values: [schema],
   })
-  for (const row of rows) say(row)
-  const tables = await client.query('SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = $1 ORDER BY 1', [schema])
+  for (const row of rows) {
+    for (const key of Object.keys(row).filter((k) => /catalog|schema/.test(k))) delete row[key]
+    say(row)
+  }
+  const tables = await client.query('SELECT table_name, table_type, is_insertable_into FROM information_schema.tables WHERE table_schema = $1 ORDER BY 1', [schema])
   say(tables.rows)
 }
 

@@ -48,13 +48,6 @@ async function connect(db, say) {
 }
 
 async function introspect(db, say) {
-  const rows = await db.createQueryBuilder().select(['c.table_name AS tab', 'c.column_name AS col', 'c.udt_name AS udt', 'c.is_nullable AS nullable'])
-    .from('information_schema.columns', 'c').where('c.table_schema = :schema', { schema }).orderBy('c.table_name').addOrderBy('c.ordinal_position').getRawMany()
-  say(rows)
-}
-
-async function types(db, say) {
-  // What home itself refuses for a foreign table without a handler, and is the same for plain ones but for the key.
   const runner = db.createQueryRunner()
   for (const name of ['item', 'series', 'sink']) {
     const table = await runner.getTable(`${schema}.${name}`)
@@ -63,6 +56,12 @@ async function types(db, say) {
   }
   say('missing', await runner.getTable(`${schema}.missing`), (await runner.getTables([`${schema}.item`, `${schema}.sink`])).length)
   await runner.release()
+  const rows = await db.createQueryBuilder().select(['c.table_name AS tab', 'c.column_name AS col', 'c.udt_name AS udt', 'c.is_nullable AS nullable'])
+    .from('information_schema.columns', 'c').where('c.table_schema = :schema', { schema }).orderBy('c.table_name').addOrderBy('c.ordinal_position').getRawMany()
+  say(rows)
+}
+
+async function types(db, say) {
   for (const item of plain(await db.getRepository('Item').find({ order: { id: 'ASC' } }))) say(item)
   for (const item of await db.getRepository('Item').findBy({ id: In([2, 3, 77, 199]) })) {
     for (const key of Object.keys(item).filter((k) => item[k] !== null && !['doc', 'tags', 'span'].includes(k))) {
