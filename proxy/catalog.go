@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"regexp"
+	"strings"
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
@@ -15,7 +16,7 @@ import (
 // and what must be answered in home's stead. Words are decoded identifiers.
 var triggers = map[string]bool{
 	"sluice": true, "foreign": true, "server": true, "mapping": true, "information_schema": true,
-	"pg_relation_is_updatable": true, "pg_column_is_updatable": true,
+	"pg_relation_is_updatable": true, "pg_column_is_updatable": true, ddl.Canceler: true,
 }
 
 // mentions reports whether a text names anything that may concern us.
@@ -37,12 +38,18 @@ var cursorWords = map[string]bool{"fetch": true, "move": true, "close": true}
 
 func isExtension(word string) bool { return word == "sluice" }
 
-// shadow edits a text that asks home's catalog about what home cannot answer for foreign tables without a handler.
+// shadow edits a text that asks home's catalog about what home cannot answer for foreign tables without a handler, or
+// that cancels statements of other sessions.
 func (s *Session) shadow(text string) (string, bool) {
 	if !s.snapshot.Installed || len(s.snapshot.Relations) == 0 {
 		return text, false
 	}
-	return ddl.ShadowCatalog(text)
+	cancels := s.snapshot.Shadows[ddl.Canceler] // an extension not yet updated has no such twin
+	edited, ok := ddl.ShadowCatalog(text, cancels)
+	if ok && cancels && strings.Contains(strings.ToLower(text), ddl.Canceler) {
+		s.server.watch.await(s.ctx, s.database)
+	}
+	return edited, ok
 }
 
 // isStale reports whether the session must read the catalog again, and adopts what another session has read.

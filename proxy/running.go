@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
@@ -20,6 +22,7 @@ var errClientGone = errors.New("the client is gone")
 // running is a statement of ours at work, from begin to end. Its context ends with a cause that is told to the client.
 type running struct {
 	session *Session
+	began   time.Time
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	outer   *running
@@ -29,7 +32,7 @@ type running struct {
 func (s *Session) begin() *running {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := &running{session: s, outer: s.running}
+	r := &running{session: s, began: time.Now(), outer: s.running}
 	if r.outer != nil {
 		r.ctx = r.outer.ctx
 		return r
@@ -98,8 +101,27 @@ func (s *Session) watchWait() (stop func()) {
 }
 
 // Cancel interrupts the statement that runs now, at home or at an engine; when none runs it does nothing.
-func (s *Session) Cancel() {
-	s.interrupt(pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request"))
+func (s *Session) Cancel() { s.interrupt(canceled()) }
+
+func canceled() *pgconn.PgError {
+	return pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request")
+}
+
+// cancelBegun interrupts the statement of ours that runs now if it began before a time. One that home runs by itself it
+// leaves alone.
+func (s *Session) cancelBegun(before time.Time) {
+	s.home.hold.Lock()
+	defer s.home.hold.Unlock()
+	s.mu.Lock()
+	r := s.running
+	s.mu.Unlock()
+	if r == nil || !r.began.Before(before) {
+		return
+	}
+	r.cancel(canceled())
+	if s.home.owes() {
+		cancelHome(s.login)
+	}
 }
 
 // interrupt ends the statement that runs now for a cause. What the client sends meanwhile is held back from home until

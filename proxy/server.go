@@ -189,11 +189,16 @@ func (s *Server) unregister(session *Session) {
 	}
 }
 
+// session returns the session to which home gave a process ID; nil where it is none of this proxy.
+func (s *Server) session(pid uint32) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions[pid]
+}
+
 // cancelRequest carries out a CancelRequest. One for a session of another proxy, or of none, goes to home as it is.
 func (s *Server) cancelRequest(m *pgproto3.CancelRequest) {
-	s.mu.Lock()
-	session := s.sessions[m.ProcessID]
-	s.mu.Unlock()
+	session := s.session(m.ProcessID)
 	if session == nil {
 		_ = startup.SendCancel(s.ctx, s.config.Home, m.ProcessID, m.SecretKey)
 		return

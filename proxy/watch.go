@@ -13,8 +13,8 @@ import (
 const watchRetry = 5 * time.Second
 
 // watches are the proxy's own connections to home, under its service account: one a database that listens for catalog
-// changes made through other proxies or directly, and one that reads verifiers for logins. Without them Sluice works
-// all the same: each analysis compares the catalog version.
+// changes made through other proxies or directly and for pg_cancel_backend, and one that reads verifiers for logins.
+// Without them Sluice works all the same, but for pg_cancel_backend: each analysis compares the catalog version.
 type watches struct {
 	server *Server
 	ctx    context.Context
@@ -22,14 +22,14 @@ type watches struct {
 	wg     sync.WaitGroup
 
 	mu        sync.Mutex
-	listening map[string]bool
+	listening map[string]chan struct{} // by database; closed once it listens, or cannot
 
 	loginMu sync.Mutex
 	login   *pgconn.PgConn
 }
 
 func newWatches(s *Server) *watches {
-	w := &watches{server: s, listening: map[string]bool{}}
+	w := &watches{server: s, listening: map[string]chan struct{}{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	return w
 }
@@ -38,16 +38,34 @@ func newWatches(s *Server) *watches {
 func (w *watches) start(database string, snapshot *catalog.Snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !snapshot.Installed || w.listening[database] || w.ctx.Err() != nil {
+	if !snapshot.Installed || w.listening[database] != nil || w.ctx.Err() != nil {
 		return
 	}
-	w.listening[database] = true
-	w.wg.Go(func() { w.listen(database) })
+	begun := make(chan struct{})
+	w.listening[database] = begun
+	w.wg.Go(func() { w.listen(database, sync.OnceFunc(func() { close(begun) })) })
 }
 
-func (w *watches) listen(database string) {
+// await waits until the watch of a database has begun to listen, so that it misses nothing that is said from now on.
+func (w *watches) await(ctx context.Context, database string) {
+	w.mu.Lock()
+	begun := w.listening[database]
+	w.mu.Unlock()
+	if begun == nil {
+		return
+	}
+	select {
+	case <-begun:
+	case <-ctx.Done():
+	case <-time.After(watchRetry):
+	}
+}
+
+func (w *watches) listen(database string, begun func()) {
+	defer begun()
 	for w.ctx.Err() == nil {
-		err := w.listenOnce(database)
+		err := w.listenOnce(database, begun)
+		begun()
 		w.server.cache.Invalidate(database) // changes may have been missed
 		if w.ctx.Err() != nil {
 			return
@@ -60,31 +78,39 @@ func (w *watches) listen(database string) {
 	}
 }
 
-func (w *watches) listenOnce(database string) error {
-	c, err := w.connect(w.ctx, database)
+func (w *watches) listenOnce(database string, begun func()) error {
+	l := &listener{watches: w, database: database, changed: true}
+	c, err := w.connect(w.ctx, database, l.hear)
 	if err != nil {
 		return err
 	}
 	defer closeConn(c)
-	if err := c.Exec(w.ctx, "LISTEN sluice_catalog").Close(); err != nil {
+	l.conn = c
+	if err := c.Exec(w.ctx, "SET search_path = pg_catalog, pg_temp; LISTEN sluice_catalog").Close(); err != nil {
 		return err
 	}
 	w.server.cache.Invalidate(database)
 	for {
+		if err := l.work(w.ctx); err != nil {
+			return err
+		}
+		begun()
 		if err := c.WaitForNotification(w.ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// connect opens a connection of the service account.
-func (w *watches) connect(ctx context.Context, database string) (*pgconn.PgConn, error) {
+// connect opens a connection of the service account; hear may be nil.
+func (w *watches) connect(ctx context.Context, database string, hear func(*pgconn.Notification)) (*pgconn.PgConn, error) {
 	config := w.server.config.Home.Copy()
 	if database != "" {
 		config.Database = database
 	}
 	config.RuntimeParams["application_name"] = "sluice"
-	config.OnNotification = func(_ *pgconn.PgConn, _ *pgconn.Notification) { w.server.cache.Invalidate(config.Database) }
+	if hear != nil {
+		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { hear(n) }
+	}
 	return pgconn.ConnectConfig(ctx, config)
 }
 
@@ -100,7 +126,7 @@ func (w *watches) verifier(ctx context.Context, user string) (verifier string, o
 	defer w.loginMu.Unlock()
 	for range 2 { // once more where the connection has gone stale
 		if w.login == nil {
-			if w.login, err = w.connect(ctx, ""); err != nil {
+			if w.login, err = w.connect(ctx, "", nil); err != nil {
 				w.login = nil
 				return "", false, nil
 			}

@@ -9,10 +9,13 @@ import (
 // shadowSchema holds the twins, under the names that the originals have.
 const shadowSchema = "sluice_info"
 
+// Canceler is the function whose twin also reaches statements that engines run.
+const Canceler = "pg_cancel_backend"
+
 // shadowViews are the views of information_schema that have a twin, shadowFunctions the functions of pg_catalog.
 var (
 	shadowViews     = map[string]bool{"tables": true, "columns": true, "views": true}
-	shadowFunctions = map[string]bool{"pg_relation_is_updatable": true, "pg_column_is_updatable": true}
+	shadowFunctions = map[string]bool{"pg_relation_is_updatable": true, "pg_column_is_updatable": true, Canceler: true}
 )
 
 // shadowed are the first words of the statements that are edited. Others, CREATE VIEW above all, keep what they
@@ -23,11 +26,11 @@ var shadowed = map[string]bool{
 }
 
 // ShadowCatalog edits a query text so that it reads the twins of information_schema.tables, columns and views, and of
-// pg_relation_is_updatable and pg_column_is_updatable, which fail at home on a foreign table without handler. It
-// replaces names only, by the position of their tokens, and reports whether there was anything to replace. Names in
+// pg_relation_is_updatable and pg_column_is_updatable, which fail at home on a foreign table without handler, and that of
+// Canceler where cancels says that there is one. It replaces names only, by the position of their tokens, and reports whether there was anything to replace. Names in
 // literals and comments stay, and so do unqualified names of views: a search path with information_schema is the user's
 // own doing.
-func ShadowCatalog(text string) (string, bool) {
+func ShadowCatalog(text string, cancels bool) (string, bool) {
 	if !mayNeedShadow(text) {
 		return text, false
 	}
@@ -44,7 +47,7 @@ func ShadowCatalog(text string) (string, bool) {
 	}
 	statements(tokens, func(first, last int) {
 		for i := first; i < last; i++ {
-			shadowAt(tokens, i, last, replace)
+			shadowAt(tokens, i, last, cancels, replace)
 		}
 	})
 	if end == 0 {
@@ -56,12 +59,12 @@ func ShadowCatalog(text string) (string, bool) {
 
 // mayNeedShadow is the cheap test before any scan: names are found whatever their case.
 func mayNeedShadow(text string) bool {
-	for i := 0; i+len("_is_updatable") <= len(text); i++ {
+	for i := range len(text) {
 		if text[i] != '_' {
 			continue
 		}
 		rest := text[i:]
-		if hasFold(rest, "_is_updatable") || hasFold(rest, "_schema") && i >= 11 && strings.EqualFold(text[i-11:i], "information") {
+		if hasFold(rest, "_is_updatable") || hasFold(rest, "_cancel_backend") || hasFold(rest, "_schema") && i >= 11 && strings.EqualFold(text[i-11:i], "information") {
 			return true
 		}
 	}
@@ -136,19 +139,21 @@ func verb(tokens []token) string {
 }
 
 // shadowAt replaces the schema of a view's or function's name that starts at tokens[i], or puts one before it.
-func shadowAt(tokens []token, i, last int, replace func(from, to int, with string)) {
+func shadowAt(tokens []token, i, last int, cancels bool, replace func(from, to int, with string)) {
 	t := tokens[i]
 	if !t.name || i > 0 && tokens[i-1].word == "." && !tokens[i-1].name && t.word != "information_schema" {
 		return // the last part of a longer name is looked at from its first part
 	}
 	is := func(j int, word string) bool { return j < last && !tokens[j].name && tokens[j].word == word }
-	name := func(j int, set map[string]bool) bool { return j < last && tokens[j].name && set[tokens[j].word] }
+	name := func(j int, set map[string]bool) bool {
+		return j < last && tokens[j].name && set[tokens[j].word] && (cancels || tokens[j].word != Canceler)
+	}
 	switch {
 	case t.word == "information_schema" && is(i+1, ".") && name(i+2, shadowViews) && !is(i+3, "("):
 		replace(t.start, t.end, shadowSchema)
 	case t.word == "pg_catalog" && is(i+1, ".") && name(i+2, shadowFunctions) && is(i+3, "("):
 		replace(t.start, t.end, shadowSchema)
-	case shadowFunctions[t.word] && is(i+1, "("):
+	case name(i, shadowFunctions) && is(i+1, "("):
 		replace(t.start, t.start, shadowSchema+".")
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func TestShadowCatalog(t *testing.T) {
 	datadriven.RunTest(t, "testdata/shadow", func(t *testing.T, d *datadriven.TestData) string {
-		out, edited := ddl.ShadowCatalog(d.Input)
+		out, edited := ddl.ShadowCatalog(d.Input, !d.HasArg("old"))
 		if edited != (out != d.Input) {
 			d.Fatalf(t, "edited is %t, text %q", edited, out)
 		}
@@ -33,15 +33,18 @@ func TestShadowNames(t *testing.T) {
 	}
 	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), `CREATE SCHEMA sluice_info; CREATE VIEW sluice_info.tables AS TABLE information_schema.tables;
-CREATE FUNCTION sluice_info.pg_relation_is_updatable(regclass, boolean) RETURNS int LANGUAGE sql AS 'SELECT 0'`).ReadAll(); err != nil {
+CREATE FUNCTION sluice_info.pg_relation_is_updatable(regclass, boolean) RETURNS int LANGUAGE sql AS 'SELECT 0';
+CREATE FUNCTION sluice_info.pg_cancel_backend(int) RETURNS boolean LANGUAGE sql AS 'SELECT false'`).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{
 		"SELECT tables.table_name, information_schema.tables.table_type, pg_relation_is_updatable(0, false) FROM information_schema.tables WHERE information_schema.tables.table_name IS NULL",
 		`SELECT "tables"."table_name", pg_catalog.pg_relation_is_updatable(0, true) FROM "information_schema"."tables" LIMIT 0`,
 		"TABLE information_schema.tables LIMIT 0",
+		"SELECT pg_cancel_backend(pid), pg_catalog.pg_cancel_backend(0) FROM pg_stat_activity WHERE pg_cancel_backend(0)",
+		"SELECT * FROM pg_cancel_backend(0)",
 	} {
-		edited, ok := ddl.ShadowCatalog(query)
+		edited, ok := ddl.ShadowCatalog(query, true)
 		if !ok {
 			t.Errorf("%s: not edited", query)
 		}
@@ -69,8 +72,8 @@ func FuzzShadowCatalog(f *testing.F) {
 	f.Add("SELECT * FROM information_schema.tables")
 	f.Add(`select pg_relation_is_updatable(1,true), 'information_schema.tables', "information_schema".columns -- information_schema.views`)
 	f.Fuzz(func(t *testing.T, text string) {
-		out, edited := ddl.ShadowCatalog(text)
-		if again, twice := ddl.ShadowCatalog(out); edited && twice {
+		out, edited := ddl.ShadowCatalog(text, true)
+		if again, twice := ddl.ShadowCatalog(out, true); edited && twice {
 			t.Errorf("edited twice: %q to %q to %q", text, out, again)
 		}
 	})

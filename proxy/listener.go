@@ -1,0 +1,101 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// listener is what is said to the watch of one database. Only home's own functions know the channel of cancels, and they
+// announce there what home has allowed: it needs no further check.
+type listener struct {
+	watches  *watches
+	database string
+	conn     *pgconn.PgConn
+	channel  string   // of cancels; empty where the extension has none, or does not tell us
+	changed  bool     // the channel may have
+	cancels  []cancel // not yet carried out
+}
+
+// cancel is a call of pg_cancel_backend that home has allowed.
+type cancel struct {
+	pid  uint32
+	time int64 // of the call, by home's clock, in microseconds
+}
+
+// hear takes a notification. It may be called whenever the connection is read.
+func (l *listener) hear(n *pgconn.Notification) {
+	if n.Channel != l.channel {
+		l.watches.server.cache.Invalidate(l.database)
+		l.changed = true
+		return
+	}
+	var c cancel
+	if _, err := fmt.Sscan(n.Payload, &c.pid, &c.time); err == nil && l.watches.server.session(c.pid) != nil {
+		l.cancels = append(l.cancels, c)
+	}
+}
+
+// work does what notifications ask for.
+func (l *listener) work(ctx context.Context) error {
+	for l.changed || len(l.cancels) > 0 {
+		if l.changed {
+			l.changed = false
+			if err := l.follow(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		cancels := l.cancels
+		l.cancels = nil
+		if err := l.carryOut(ctx, cancels); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow listens to the channel of cancels, if there is a new one.
+func (l *listener) follow(ctx context.Context) error {
+	result := l.conn.ExecParams(ctx, "SELECT sluice.cancel_channel()", nil, nil, nil, nil).Read()
+	if l.conn.IsClosed() {
+		return result.Err
+	}
+	channel := ""
+	if result.Err == nil {
+		channel = string(result.Rows[0][0])
+	}
+	if channel == l.channel {
+		return nil
+	}
+	listen := "LISTEN " + pgx.Identifier{channel}.Sanitize()
+	if channel == "" {
+		listen = "UNLISTEN " + pgx.Identifier{l.channel}.Sanitize()
+	}
+	l.channel = channel
+	return l.conn.Exec(ctx, listen).Close()
+}
+
+// carryOut cancels what ran when the calls were made. How long ago that was, home says, as our clock may be another.
+func (l *listener) carryOut(ctx context.Context, cancels []cancel) error {
+	asked := time.Now()
+	result := l.conn.ExecParams(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", nil, nil, nil, nil).Read()
+	if result.Err != nil {
+		return result.Err
+	}
+	now, err := strconv.ParseInt(string(result.Rows[0][0]), 10, 64)
+	if err != nil {
+		return err
+	}
+	for _, c := range cancels {
+		if session := l.watches.server.session(c.pid); session != nil {
+			called := asked.Add(-time.Duration(max(now-c.time, 0)) * time.Microsecond)
+			l.watches.wg.Go(func() { session.cancelBegun(called) })
+		}
+	}
+	return nil
+}
