@@ -61,13 +61,13 @@ func (l *listener) work(ctx context.Context) error {
 
 // follow listens to the channel of cancels, if there is a new one.
 func (l *listener) follow(ctx context.Context) error {
-	result := l.conn.ExecParams(ctx, "SELECT sluice.cancel_channel()", nil, nil, nil, nil).Read()
+	row, err := askExtension(ctx, l.conn, "SELECT sluice.cancel_channel()")
 	if l.conn.IsClosed() {
-		return result.Err
+		return err
 	}
 	channel := ""
-	if result.Err == nil {
-		channel = string(result.Rows[0][0])
+	if err == nil {
+		channel = string(row[0])
 	}
 	if channel == l.channel {
 		return nil

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -114,10 +115,35 @@ func (w *watches) connect(ctx context.Context, database string, hear func(*pgcon
 	return pgconn.ConnectConfig(ctx, config)
 }
 
+// holdExtension begins a transaction to whose end the schema sluice is that of the extension, and says whether it is:
+// whoever may create a schema could make one of that name, whose functions would run with the rights of our account.
+const holdExtension = `BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp;
+LOCK TABLE sluice.catalog_version IN ACCESS SHARE MODE NOWAIT;
+SELECT count(*) FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE nspname = 'sluice' AND rolsuper`
+
+var errNotInstalled = errors.New("the extension is not installed")
+
+// askExtension runs a statement that calls functions of the extension, if it is installed.
+func askExtension(ctx context.Context, c *pgconn.PgConn, sql string, params ...[]byte) ([][]byte, error) {
+	held, err := c.Exec(ctx, holdExtension).ReadAll()
+	var row [][]byte
+	switch {
+	case err != nil:
+	case string(held[len(held)-1].Rows[0][0]) != "1":
+		err = errNotInstalled
+	default:
+		result := c.ExecParams(ctx, sql, params, nil, nil, nil).Read()
+		if err = result.Err; err == nil {
+			row = result.Rows[0]
+		}
+	}
+	return row, errors.Join(err, c.Exec(ctx, "ROLLBACK").Close())
+}
+
 // authQuery asks for the verifier of a role, and whether there may be one that we do not get: home judges superusers and
 // roles that may not log in. All others without one run an exchange that fails at its end, as that of a role with a
 // verifier may: unknown ones, those without a password, and those whose password has expired.
-const authQuery = `SELECT sluice.get_auth($1), EXISTS (SELECT FROM pg_catalog.pg_roles
+const authQuery = `SELECT sluice.get_auth($1), EXISTS (SELECT FROM pg_roles
 WHERE rolname = $1 AND (rolsuper OR NOT rolcanlogin))`
 
 // verifier returns the SCRAM verifier of a role as sluice.get_auth gives it; ok is false where it is not to be had.
@@ -131,9 +157,8 @@ func (w *watches) verifier(ctx context.Context, user string) (verifier string, o
 				return "", false, nil
 			}
 		}
-		result := w.login.ExecParams(ctx, authQuery, [][]byte{[]byte(user)}, nil, nil, nil).Read()
-		if result.Err == nil {
-			row := result.Rows[0]
+		row, err := askExtension(ctx, w.login, authQuery, []byte(user))
+		if err == nil {
 			return string(row[0]), row[0] != nil || string(row[1]) != "t", nil
 		}
 		if !w.login.IsClosed() {

@@ -213,3 +213,33 @@ func TestCancelBackendOthers(t *testing.T) {
 	want(t, other, "SELECT pg_cancel_backend('x')", "22P02")
 	want(t, other, "SELECT pg_cancel_backend(1, 2)", "42883")
 }
+
+// TestForgedExtension has a user make what looks like the extension: none of it runs with the rights of the proxy.
+func TestForgedExtension(t *testing.T) {
+	p := startPasswordHome(t, nil)
+	through := connect(t, proxyURL(p.addr, "postgres"))
+	want(t, through, "DROP EXTENSION sluice", "DROP EXTENSION")
+	exec(t, p.home.URL("postgres"), "GRANT CREATE ON DATABASE postgres TO alice", "GRANT CREATE ON SCHEMA public TO alice")
+	direct := connect(t, p.home.URL("postgres"))
+	for _, sql := range []string{
+		"SET ROLE alice",
+		"CREATE SCHEMA sluice",
+		"CREATE TABLE sluice.catalog_version (version bigint)",
+		"GRANT ALL ON SCHEMA sluice TO PUBLIC; GRANT ALL ON sluice.catalog_version TO PUBLIC",
+		"CREATE FUNCTION sluice.get_auth(text) RETURNS text LANGUAGE sql AS $$ SELECT pg_advisory_lock(1)::text $$",
+		"CREATE FUNCTION sluice.cancel_channel() RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_lock(2); RETURN 'x'; END $$",
+		"NOTIFY sluice_catalog",
+		"RESET ROLE",
+	} {
+		if code := rows(t, direct, sql); len(code) == 5 && code != "RESET" {
+			t.Fatalf("%s: %s", sql, code)
+		}
+	}
+	if err := login(t, p.addr, "alice", "wonderland"); err != nil {
+		t.Errorf("alice: %v", err)
+	}
+	if err := login(t, p.addr, "alice", "wrong"); !strings.HasPrefix(said(err), "FATAL 28P01") {
+		t.Errorf("alice with a wrong password: %v", err)
+	}
+	want(t, direct, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", "0")
+}
