@@ -38,11 +38,13 @@ func TestParseProc(t *testing.T) {
 	if err != nil || cpu != 3*time.Second {
 		t.Errorf("cpu %v, %v", cpu, err)
 	}
-	peak, err := parsePeak("Name:\tx\nVmPeak:\t  999 kB\nVmHWM:\t    2048 kB\n")
-	if err != nil || peak != 2*mib {
-		t.Errorf("peak %v, %v", peak, err)
+	const status = "Name:\tx\nVmPeak:\t  999 kB\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n"
+	for field, want := range map[string]float64{"VmHWM": 2 * mib, "VmRSS": mib} {
+		if got, err := parseMemory(status, field); err != nil || got != want {
+			t.Errorf("%s %v, %v", field, got, err)
+		}
 	}
-	if _, err := parsePeak("Name:\tx\n"); err == nil {
+	if _, err := parseMemory("Name:\tx\n", "VmHWM"); err == nil {
 		t.Error("a status file without VmHWM has a peak")
 	}
 }
@@ -50,8 +52,12 @@ func TestParseProc(t *testing.T) {
 // The figures of this very process can be read where the harness runs.
 func TestOwnFigures(t *testing.T) {
 	p := &process{cmd: &exec.Cmd{Process: &os.Process{Pid: os.Getpid()}}}
-	if peak, err := p.peak(); err != nil || peak < mib {
+	peak, err := p.peak()
+	if err != nil || peak < mib {
 		t.Errorf("peak %v, %v", peak, err)
+	}
+	if now, err := p.resident(); err != nil || now < mib {
+		t.Errorf("resident %v, %v", now, err)
 	}
 	if _, err := p.cpu(); err != nil {
 		t.Error(err)
@@ -99,6 +105,7 @@ func TestClient(t *testing.T) {
 		serve(there, 7, &pgproto3.ParameterStatus{Name: "server_version", Value: "15.1"}, narrow, wide, narrow, wide, wide,
 			&pgproto3.CommandComplete{CommandTag: []byte("SELECT 5")}, ready)
 		serve(there, 3, narrow, &pgproto3.ErrorResponse{Severity: "ERROR", Code: "22012", Message: "division by zero"}, ready)
+		serve(there, 2, narrow, &pgproto3.PortalSuspended{}, ready)
 	}()
 	d, err := c.query(context.Background(), "SELECT 1")
 	if err != nil || d.rows != 5 || d.bytes != 3*5011+2*12 || c.version != "15.1" || d.first > d.total {
@@ -106,6 +113,9 @@ func TestClient(t *testing.T) {
 	}
 	if _, err := c.query(context.Background(), "SELECT 1/0"); err == nil || !strings.Contains(err.Error(), "22012") {
 		t.Errorf("err = %v", err)
+	}
+	if d, err := c.query(context.Background(), "a portal's part"); err != nil || d.rows != 1 || !d.suspended {
+		t.Errorf("%+v, %v", d, err)
 	}
 	_ = here.Close()
 	<-served

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,15 +33,26 @@ type drained struct {
 	rows, bytes int64
 	first       time.Duration // to the first row
 	total       time.Duration
+	suspended   bool // a portal has rows left
 }
 
 func (d drained) rate() float64 { return float64(d.rows) / d.total.Seconds() }
 
 // connect logs in as postgres, without a password.
 func connect(ctx context.Context, addr, database string) (*client, error) {
+	return dial(ctx, addr, database, nil)
+}
+
+// dial does as connect, with TLS where secure is not nil.
+func dial(ctx context.Context, addr, database string, secure *tls.Config) (*client, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
+	}
+	if secure != nil {
+		if conn, err = startTLS(ctx, conn, secure); err != nil {
+			return nil, fmt.Errorf("%s: %w", addr, err)
+		}
 	}
 	c := &client{Conn: conn, buf: make([]byte, clientBuffer)}
 	m := &pgproto3.StartupMessage{
@@ -52,6 +64,29 @@ func connect(ctx context.Context, addr, database string) (*client, error) {
 		return nil, fmt.Errorf("%s: %w", addr, err)
 	}
 	return c, nil
+}
+
+// startTLS asks a server for TLS. The connection is closed where that fails.
+func startTLS(ctx context.Context, conn net.Conn, config *tls.Config) (net.Conn, error) {
+	request, err := (&pgproto3.SSLRequest{}).Encode(nil)
+	answer := make([]byte, 1)
+	if err == nil {
+		_, err = conn.Write(request)
+	}
+	if err == nil {
+		_, err = io.ReadFull(conn, answer)
+	}
+	if err == nil && answer[0] != 'S' {
+		err = errors.New("the server speaks no TLS")
+	}
+	secure := tls.Client(conn, config)
+	if err == nil {
+		err = secure.HandshakeContext(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return secure, nil
 }
 
 func (c *client) close() { _ = c.Close() }
@@ -73,11 +108,16 @@ func (c *client) query(ctx context.Context, sql string) (drained, error) {
 
 // ask sends a message and reads frames up to ReadyForQuery. An error among them is returned then.
 func (c *client) ask(ctx context.Context, m pgproto3.FrontendMessage) (d drained, err error) {
-	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	out, err := m.Encode(nil)
 	if err != nil {
 		return d, err
 	}
+	return c.exchange(ctx, out)
+}
+
+// exchange sends messages of which one brings ReadyForQuery, and reads frames up to that.
+func (c *client) exchange(ctx context.Context, out []byte) (d drained, err error) {
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	began := time.Now()
 	if _, err := c.Write(out); err != nil {
 		return d, err
@@ -100,6 +140,9 @@ func (c *client) ask(ctx context.Context, m pgproto3.FrontendMessage) (d drained
 			return d, errors.Join(err, c.skip(size))
 		case 'E', 'S':
 			err = c.look(typ, size)
+		case 's':
+			d.suspended = true
+			err = c.skip(size)
 		default:
 			err = c.skip(size)
 		}

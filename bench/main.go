@@ -26,13 +26,16 @@ type settings struct {
 	clients  int
 	time     time.Duration
 	turns    int
+	connects int
+	idle     int
+	fetch    int
 }
 
 func flags() *settings {
 	s := &settings{}
 	flag.StringVar(&s.sluice, "sluice", "bin/sluice", "the `binary` to measure; built from this tree where it does not exist")
 	flag.StringVar(&s.dir, "dir", "", "`directory` for the data, kept; a temporary one where none is given")
-	flag.StringVar(&s.only, "only", "", "`parts` to run, with commas between: duckdb, pgbench, bulk (default all)")
+	flag.StringVar(&s.only, "only", "", "`parts` to run, with commas between: duckdb, pgbench, bulk, connect, idle, fetch (default all)")
 	flag.IntVar(&s.rows, "rows", 100_000_000, "rows of the large DuckDB result; the small one has a tenth")
 	flag.StringVar(&s.memory, "memory-limit", "16MB", "option memory_limit of the DuckDB server: the `size` of its buffers, which cache the file; empty for the default")
 	flag.IntVar(&s.bulkRows, "bulk-rows", 2_000_000, "rows of the bulk SELECT")
@@ -40,6 +43,9 @@ func flags() *settings {
 	flag.IntVar(&s.clients, "clients", 8, "clients of pgbench")
 	flag.DurationVar(&s.time, "time", 4*time.Second, "how long one turn of pgbench lasts")
 	flag.IntVar(&s.turns, "turns", 3, "turns of each comparison")
+	flag.IntVar(&s.connects, "connects", 300, "logins of one turn")
+	flag.IntVar(&s.idle, "idle", 1000, "clients that idle")
+	flag.IntVar(&s.fetch, "fetch-rows", 1_000_000, "rows of a result that is fetched in parts")
 	flag.Parse()
 	return s
 }
@@ -59,7 +65,7 @@ func main() {
 
 // run measures all parts and prints one report. Everything that it starts has ended when it returns.
 func run(ctx context.Context, s *settings) (err error) {
-	if s.rows < 10 || s.bulkRows < 1 || s.scale < 1 || s.clients < 1 || s.turns < 1 || s.time < time.Second {
+	if s.rows < 10 || s.bulkRows < 1 || s.scale < 1 || s.clients < 1 || s.turns < 1 || s.connects < 1 || s.idle < 1 || s.fetch < 1 || s.time < time.Second {
 		return errors.New("-rows must be at least 10, -time at least 1s, and the other numbers at least 1")
 	}
 	r, err := newRig(ctx, s)
@@ -71,7 +77,8 @@ func run(ctx context.Context, s *settings) (err error) {
 	parts := []struct {
 		name    string
 		measure func(context.Context, *rig, *report) error
-	}{{"duckdb", duckdbResults}, {"pgbench", roundTrips}, {"bulk", bulkSelect}}
+	}{{"duckdb", duckdbResults}, {"pgbench", roundTrips}, {"bulk", bulkSelect},
+		{"connect", logins}, {"idle", idleClients}, {"fetch", rowLimits}}
 	for _, p := range parts {
 		if !s.wants(p.name) {
 			continue

@@ -106,23 +106,28 @@ func parseCPU(stat string) (time.Duration, error) {
 	return time.Duration((u + s) / tick * float64(time.Second)), errors.Join(err1, err2)
 }
 
-// peak returns the largest resident memory of the process so far (VmHWM), in bytes.
-func (p *process) peak() (float64, error) {
+// peak returns the largest resident memory of the process so far, in bytes.
+func (p *process) peak() (float64, error) { return p.memory("VmHWM") }
+
+// resident returns the resident memory of the process, in bytes.
+func (p *process) resident() (float64, error) { return p.memory("VmRSS") }
+
+func (p *process) memory(field string) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	return parsePeak(string(text))
+	return parseMemory(string(text), field)
 }
 
-func parsePeak(status string) (float64, error) {
+func parseMemory(status, field string) (float64, error) {
 	for line := range strings.Lines(status) {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if value, ok := strings.CutPrefix(line, field+":"); ok {
 			kb, err := strconv.ParseFloat(strings.Fields(value)[0], 64)
 			return kb * 1024, err
 		}
 	}
-	return 0, errors.New("the status file has no VmHWM")
+	return 0, errors.New("the status file has no " + field)
 }
 
 // freeAddress returns a loopback address for a server that must be told one. Ports above 32767 are left to the kernel,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -22,6 +23,8 @@ type rig struct {
 	work      string
 	temporary bool
 	home      *embedded.Home
+
+	certificate certificate
 }
 
 func newRig(ctx context.Context, s *settings) (r *rig, err error) {
@@ -49,13 +52,36 @@ func newRig(ctx context.Context, s *settings) (r *rig, err error) {
 	if err := r.buildSluice(ctx); err != nil {
 		return r, err
 	}
+	settings, err := r.homeSettings()
+	if err != nil {
+		return r, err
+	}
 	progress("starting Postgres")
 	if r.home, err = embedded.Start(ctx, filepath.Join(r.work, "home"), embedded.Options{
-		Settings: map[string]string{"fsync": "off", "shared_buffers": "512MB", "max_wal_size": "4GB", "autovacuum": "off"},
+		Settings: settings,
 	}); err != nil {
 		return r, err
 	}
 	return r, r.createDatabase(ctx)
+}
+
+// homeSettings makes what home is configured by: it takes as many clients as idle at once, with TLS if they ask for it,
+// and lets in all but one role without a password.
+func (r *rig) homeSettings() (map[string]string, error) {
+	who, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	if r.certificate, err = makeCertificate(r.work, who); err != nil {
+		return nil, err
+	}
+	hba := filepath.Join(r.work, "pg_hba.conf")
+	text := "host all " + scramRole + " 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\nlocal all all trust\n"
+	return map[string]string{
+		"fsync": "off", "shared_buffers": "512MB", "max_wal_size": "4GB", "autovacuum": "off",
+		"max_connections": strconv.Itoa(max(r.idle+50, 200)), "hba_file": hba,
+		"ssl": "on", "ssl_cert_file": r.certificate.cert, "ssl_key_file": r.certificate.key,
+	}, os.WriteFile(hba, []byte(text), 0o644)
 }
 
 // buildSluice makes the binary where there is none.
@@ -85,13 +111,14 @@ func (r *rig) createDatabase(ctx context.Context) error {
 	return c.exec(ctx, "CREATE DATABASE "+database)
 }
 
-// startSluice starts a proxy in front of the home.
+// startSluice starts a proxy in front of the home. It takes clients with TLS.
 func (r *rig) startSluice(ctx context.Context) (*process, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(r.sluice, "serve", "--home", r.home.URL(database), "--listen", addr, "--drain", "1s", "--log-level", "warn")
+	cmd := exec.Command(r.sluice, "serve", "--home", r.home.URL(database), "--listen", addr, "--drain", "1s", "--log-level", "warn",
+		"--tls-cert", r.certificate.cert, "--tls-key", r.certificate.key)
 	return start(ctx, "sluice", addr, cmd)
 }
 
