@@ -104,18 +104,18 @@ func TestClient(t *testing.T) {
 		defer close(served)
 		serve(there, 7, &pgproto3.ParameterStatus{Name: "server_version", Value: "15.1"}, narrow, wide, narrow, wide, wide,
 			&pgproto3.CommandComplete{CommandTag: []byte("SELECT 5")}, ready)
-		serve(there, 3, narrow, &pgproto3.ErrorResponse{Severity: "ERROR", Code: "22012", Message: "division by zero"}, ready)
 		serve(there, 2, narrow, &pgproto3.PortalSuspended{}, ready)
+		serve(there, 3, narrow, &pgproto3.ErrorResponse{Severity: "ERROR", Code: "22012", Message: "division by zero"}, ready)
 	}()
 	d, err := c.query(context.Background(), "SELECT 1")
 	if err != nil || d.rows != 5 || d.bytes != 3*5011+2*12 || c.version != "15.1" || d.first > d.total {
 		t.Errorf("%+v, version %q, %v", d, c.version, err)
 	}
-	if _, err := c.query(context.Background(), "SELECT 1/0"); err == nil || !strings.Contains(err.Error(), "22012") {
-		t.Errorf("err = %v", err)
-	}
 	if d, err := c.query(context.Background(), "a portal's part"); err != nil || d.rows != 1 || !d.suspended {
 		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := c.query(context.Background(), "SELECT 1/0"); err == nil || !strings.Contains(err.Error(), "22012") {
+		t.Errorf("err = %v", err)
 	}
 	_ = here.Close()
 	<-served
