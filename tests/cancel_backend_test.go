@@ -161,7 +161,7 @@ func TestCancelBackendRight(t *testing.T) {
 	for _, target := range []*pgx.Conn{victim, connect(t, w.through)} { // a peer, a superuser
 		pid := pidOf(target)
 		done := begun(t, other, target, sql)
-		payload := fmt.Sprintf("%d 0", pid)
+		payload := fmt.Sprintf("%d 9000000000000000", pid) // whatever runs, whenever it began
 		for attempt, code := range map[string]string{
 			fmt.Sprintf("SELECT pg_cancel_backend(%d)", pid):                                                                   "42501",
 			fmt.Sprintf("SELECT sluice_info.pg_cancel_backend(%d)", pid):                                                       "42501",
@@ -242,4 +242,27 @@ func TestForgedExtension(t *testing.T) {
 		t.Errorf("alice with a wrong password: %v", err)
 	}
 	want(t, direct, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", "0")
+}
+
+// TestDumpByUser dumps a database with the extension as a role that may read no secret of it. What is restored without
+// the secret lacks nothing else, and an update makes a new one.
+func TestDumpByUser(t *testing.T) {
+	w := newWorld(t, endless)
+	exec(t, w.through, declareEndless)
+	role := "dumper_" + w.database
+	exec(t, w.direct, "CREATE ROLE "+role+" LOGIN")
+	t.Cleanup(func() { exec(t, w.direct, "DROP ROLE "+role) })
+	conn, other := connect(t, w.through), connect(t, w.through)
+	secret := rows(t, conn, "SELECT sluice.cancel_channel()")
+	dump := run(t, "pg_dump", asRole(t, w.through, role))
+	if strings.Contains(dump, secret) || !strings.Contains(dump, "REFRESH MATERIALIZED VIEW sluice.cancel_key") {
+		t.Errorf("the dump is %.2000s", dump)
+	}
+	want(t, conn, "REFRESH MATERIALIZED VIEW sluice.cancel_key WITH NO DATA", "REFRESH MATERIALIZED VIEW")
+	want(t, conn, "SELECT pg_cancel_backend(0), sluice.cancel_channel()", "f|NULL")
+	want(t, conn, cancelBackend(other), "t")
+	exec(t, w.through, "ALTER EXTENSION sluice UPDATE")
+	want(t, conn, "SELECT sluice.cancel_channel() <> '"+secret+"'", "t")
+	done := begun(t, conn, other, "SELECT count(*) FROM endless WHERE i % 7 = 3") // the proxy has the new one by itself
+	canceledBy(t, done, func() { want(t, conn, cancelBackend(other), "t") })
 }
