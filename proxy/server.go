@@ -183,10 +183,25 @@ func (s *Server) register(session *Session) bool {
 
 func (s *Server) unregister(session *Session) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.sessions[session.login.PID] == session {
 		delete(s.sessions, session.login.PID)
 	}
+	s.mu.Unlock()
+	if !s.serves(session.database) {
+		s.watch.leave(session.database)
+	}
+}
+
+// serves reports whether a client is in a database.
+func (s *Server) serves(database string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, session := range s.sessions {
+		if session.database == database {
+			return true
+		}
+	}
+	return false
 }
 
 // session returns the session to which home gave a process ID; nil where it is none of this proxy.

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,6 +13,10 @@ import (
 )
 
 const watchRetry = 5 * time.Second
+
+// watchLinger is how long a database is watched after its last client has left. It is less than the 5 seconds for which
+// home's DROP DATABASE waits for others to leave.
+const watchLinger = 2 * time.Second
 
 // watches are the proxy's own connections to home, under its service account: one a database that listens for catalog
 // changes made through other proxies or directly and for pg_cancel_backend, and one that reads verifiers for logins.
@@ -23,14 +28,20 @@ type watches struct {
 	wg     sync.WaitGroup
 
 	mu        sync.Mutex
-	listening map[string]chan struct{} // by database; closed once it listens, or cannot
+	listening map[string]*watch // by database
 
 	loginMu sync.Mutex
 	login   *pgconn.PgConn
 }
 
+// watch listens for what concerns one database.
+type watch struct {
+	begun chan struct{} // closed once it listens, or cannot
+	stop  context.CancelFunc
+}
+
 func newWatches(s *Server) *watches {
-	w := &watches{server: s, listening: map[string]chan struct{}{}}
+	w := &watches{server: s, listening: map[string]*watch{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	return w
 }
@@ -42,61 +53,95 @@ func (w *watches) start(database string, snapshot *catalog.Snapshot) {
 	if !snapshot.Installed || w.listening[database] != nil || w.ctx.Err() != nil {
 		return
 	}
-	begun := make(chan struct{})
-	w.listening[database] = begun
-	w.wg.Go(func() { w.listen(database, sync.OnceFunc(func() { close(begun) })) })
+	ctx, stop := context.WithCancel(w.ctx)
+	o := &watch{begun: make(chan struct{}), stop: stop}
+	w.listening[database] = o
+	w.wg.Go(func() { w.listen(ctx, database, sync.OnceFunc(func() { close(o.begun) })) })
+}
+
+// leave is called when the last client of a database has left. Unless another comes soon the watch ends, so that the
+// database may be dropped.
+func (w *watches) leave(database string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o := w.listening[database]
+	if o == nil || w.ctx.Err() != nil {
+		return
+	}
+	w.wg.Go(func() {
+		select {
+		case <-time.After(watchLinger):
+			w.end(database, o)
+		case <-w.ctx.Done():
+		}
+	})
+}
+
+// end ends a watch that nobody needs. Whoever comes later begins another, as there is no snapshot any more.
+func (w *watches) end(database string, o *watch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listening[database] == o && !w.server.serves(database) {
+		delete(w.listening, database)
+		o.stop()
+		w.server.cache.Invalidate(database)
+	}
 }
 
 // await waits until the watch of a database has begun to listen, so that it misses nothing that is said from now on.
 func (w *watches) await(ctx context.Context, database string) {
 	w.mu.Lock()
-	begun := w.listening[database]
+	o := w.listening[database]
 	w.mu.Unlock()
-	if begun == nil {
+	if o == nil {
 		return
 	}
 	select {
-	case <-begun:
+	case <-o.begun:
 	case <-ctx.Done():
 	case <-time.After(watchRetry):
 	}
 }
 
-func (w *watches) listen(database string, begun func()) {
+func (w *watches) listen(ctx context.Context, database string, begun func()) {
 	defer begun()
-	for w.ctx.Err() == nil {
-		err := w.listenOnce(database, begun)
+	said := ""
+	for ctx.Err() == nil {
+		err := w.listenOnce(ctx, database, begun)
 		begun()
 		w.server.cache.Invalidate(database) // changes may have been missed
-		if w.ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return
 		}
-		w.server.config.Logger.Warn("not listening for catalog changes", "database", database, "error", err)
+		if text := fmt.Sprint(err); text != said { // a standby, for one, says so each time
+			w.server.config.Logger.Warn("not listening for catalog changes, reading the catalog again every 5 seconds", "database", database, "error", err)
+			said = text
+		}
 		select {
 		case <-time.After(watchRetry):
-		case <-w.ctx.Done():
+		case <-ctx.Done():
 		}
 	}
 }
 
-func (w *watches) listenOnce(database string, begun func()) error {
+func (w *watches) listenOnce(ctx context.Context, database string, begun func()) error {
 	l := &listener{watches: w, database: database, changed: true}
-	c, err := w.connect(w.ctx, database, l.hear)
+	c, err := w.connect(ctx, database, l.hear)
 	if err != nil {
 		return err
 	}
 	defer closeConn(c)
 	l.conn = c
-	if err := c.Exec(w.ctx, "SET search_path = pg_catalog, pg_temp; LISTEN sluice_catalog").Close(); err != nil {
+	if err := c.Exec(ctx, "SET search_path = pg_catalog, pg_temp; LISTEN sluice_catalog").Close(); err != nil {
 		return err
 	}
 	w.server.cache.Invalidate(database)
 	for {
-		if err := l.work(w.ctx); err != nil {
+		if err := l.work(ctx); err != nil {
 			return err
 		}
 		begun()
-		if err := c.WaitForNotification(w.ctx); err != nil {
+		if err := c.WaitForNotification(ctx); err != nil {
 			return err
 		}
 	}
