@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -184,15 +185,22 @@ func Update(ctx context.Context, x Executor, to string) (tag string, notices []*
 	if err != nil {
 		return "", nil, err
 	}
+	newest, err := newestMigration()
+	if err != nil {
+		return "", nil, err
+	}
 	if version == database.NilVersion {
-		return "", nil, notThere()
+		if there, err := hasSchema(ctx, x); err != nil || !there {
+			return "", nil, cmp.Or(err, notThere())
+		}
 	}
 	if err := checkOwner(ctx, x); err != nil {
 		return "", nil, err
 	}
-	newest, err := newestMigration()
-	if err != nil {
-		return "", nil, err
+	if version == database.NilVersion {
+		if err := fill(ctx, x, newest); err != nil {
+			return "", nil, err
+		}
 	}
 	if version > newest {
 		return "", nil, pgerr.Hint(
@@ -208,6 +216,21 @@ func Update(ctx context.Context, x Executor, to string) (tag string, notices []*
 			"version \"%d\" of extension \"sluice\" is already installed", version)))
 	}
 	return "ALTER EXTENSION", notices, withSettings(ctx, x, func() error { return bring(ctx, x) })
+}
+
+// hasSchema reports whether all that the extension makes is there, whatever its tables hold.
+func hasSchema(ctx context.Context, x Executor) (bool, error) {
+	rows, err := x.Query(ctx, installedSQL)
+	return text(rows, 0, 0) == "1", err
+}
+
+// fill puts back the rows that a dump of the schema alone leaves out. Which version it was dumped from nobody has noted, so
+// it is taken for the newest.
+func fill(ctx context.Context, x Executor, version int) error {
+	if _, err := x.Query(ctx, "INSERT INTO sluice.catalog_version DEFAULT VALUES ON CONFLICT DO NOTHING"); err != nil {
+		return err
+	}
+	return (&driver{ctx: ctx, x: x}).SetVersion(version, false)
 }
 
 // checkVersion accepts the only version that this program can install.

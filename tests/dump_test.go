@@ -45,8 +45,7 @@ func TestDump(t *testing.T) {
 		"pg_restore by jobs": func(url string) string { return run(t, "pg_restore", "-e", "-j", "2", "-d", url, custom) },
 	} {
 		direct := hometest.Database(t, w.home)
-		url := proxyURL(w.addr, direct[strings.LastIndexByte(direct, '/')+1:])
-		url = strings.Replace(url, "?sslmode=disable?sslmode=disable", "?sslmode=disable", 1)
+		url := strings.Replace(direct, w.home.Addr(), w.addr, 1)
 		if out := restore(url); out != "" {
 			t.Errorf("%s says\n%.2000s", name, out)
 		}
@@ -56,6 +55,15 @@ func TestDump(t *testing.T) {
 		want(t, conn, "CREATE FOREIGN TABLE x (id int) SERVER lake OPTIONS (nope '1')", "HV00D")
 		want(t, conn, "DROP SCHEMA fx CASCADE; SELECT count(*) FROM sluice.relations", "DROP SCHEMA\n0")
 	}
+	schema := filepath.Join(dir, "schema.sql")
+	run(t, "pg_dump", "-s", "-f", schema, w.through)
+	direct := hometest.Database(t, w.home)
+	url := strings.Replace(direct, w.home.Addr(), w.addr, 1)
+	run(t, "psql", "-Xqo", "/dev/null", "-v", "ON_ERROR_STOP=1", "-f", schema, url)
+	conn := connect(t, url)
+	want(t, conn, "SELECT count(*) FROM fx.item", "55000") // with a hint
+	want(t, conn, "ALTER EXTENSION sluice UPDATE", "ALTER EXTENSION")
+	want(t, conn, "SELECT count(*) FROM fx.item", "500")
 	exec(t, w.through, "DELETE FROM fx.item")
 	run(t, "psql", "-Xqo", "/dev/null", "-v", "ON_ERROR_STOP=1", "-f", rows, w.through)
 	want(t, connect(t, w.through), "SELECT count(*), max(name) FROM fx.item", "500|né 99")
