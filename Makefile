@@ -16,6 +16,9 @@ TEST_PACKAGES ?= ./...
 VERSIONS ?= installed 16.14 17.10 18.4
 # Flags of the run of real clients, for instance INTEROP_FLAGS='-only psycopg,django', or -write for docs/clients.md.
 INTEROP_FLAGS ?=
+# How long the comparison of random sequences of messages goes on, and its seed.
+FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= 1
 # Flags of the benchmarks.
 BENCH_FLAGS ?=
 
@@ -51,6 +54,11 @@ versions: ## Run wire scripts and home's tests on each Postgres version (VERSION
 interop: build ## Run real clients against the proxy (INTEROP_FLAGS)
 	@.ci/need $(COMPILER) $(SERVER)
 	$(GO) run ./interop $(INTEROP_FLAGS)
+
+.PHONY: fuzz
+fuzz: ## Compare random messages with Postgres' answers (FUZZ_SECONDS, FUZZ_SEED)
+	@.ci/need $(COMPILER) $(SERVER)
+	$(GO) test -count=1 -timeout=0 ./tests -run '^TestSequences$$' -v -sequence.seconds $(FUZZ_SECONDS) -sequence.seed $(FUZZ_SEED)
 
 .PHONY: bench
 bench: build ## Measure against Postgres and PgBouncer, print one table (BENCH_FLAGS)

@@ -45,7 +45,9 @@ type backend struct {
 	unwritten  bool     // frames were walked and not yet written to the client
 	status     byte     // of the last ReadyForQuery, or what tags since then have made of it
 	savepoints bool     // a savepoint was set since status was I
+	swallowed  []byte   // the last tag that the client did not get
 	interrupt  net.Conn // whose read must end when home fails
+	fatal      bool     // home has told the client why it ends the connection
 	err        error
 }
 
@@ -87,7 +89,7 @@ func (b *backend) forward() error {
 		if err != nil {
 			return err
 		}
-		rows = owed && typ == 'D' && fate != wire.Capture
+		rows = owed && typ == 'D' && fate < wire.Capture
 		if err := b.dispose(typ, size, fate, owed); err != nil {
 			return err
 		}
@@ -98,6 +100,7 @@ func (b *backend) forward() error {
 func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err error) {
 	var status byte
 	var tag []byte
+	var fatal bool
 	switch typ {
 	case 'Z':
 		frame, err := b.in.Frame(size)
@@ -120,6 +123,7 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 		if bytes.Contains(frame, noHandler) {
 			b.onMissed()
 		}
+		fatal = bytes.Contains(frame, fatalSeverity)
 	case 'S':
 		frame, err := b.in.Frame(size)
 		if err != nil {
@@ -135,8 +139,27 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 			return 0, false, err
 		}
 		tag = frame[wire.HeaderSize:]
+	}
+	fate, owed = b.account(typ, status, tag)
+	if fatal && owed { // whoever asked learns that the connection is gone
+		b.mu.Lock()
+		b.fatal = true
+		b.mu.Unlock()
+		fate = wire.Forward
+	}
+	if tag != nil && fate == wire.Swallow {
+		b.mu.Lock()
+		b.swallowed = append(b.swallowed[:0], tag...)
+		b.mu.Unlock()
+	}
+	if tag != nil && fate != wire.CaptureAll { // what is quiet is our own housekeeping
 		b.onTag(tag)
 	}
+	return fate, owed, nil
+}
+
+// account notes under the lock what a frame changes.
+func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	fate, owed = b.replies.Received(typ)
@@ -153,7 +176,7 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 	case 'C':
 		b.followBlock(tag)
 	}
-	return fate, owed, nil
+	return fate, owed
 }
 
 // followBlock follows a transaction block that is opened or closed before home says so in its ReadyForQuery. A ROLLBACK
@@ -239,6 +262,23 @@ func (b *backend) send(data []byte, replies ...wire.Reply) error {
 	}
 	_, err := b.conn.Write(data)
 	return err
+}
+
+// fatalSeverity is the field of an error, in no language, by which home ends a connection.
+var fatalSeverity = []byte("\x00VFATAL\x00")
+
+// saidFatal reports that the client knows why home has ended the connection.
+func (b *backend) saidFatal() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.fatal
+}
+
+// swallowedTag returns the last tag that the client did not get.
+func (b *backend) swallowedTag() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return bytes.TrimSuffix(append([]byte(nil), b.swallowed...), []byte{0})
 }
 
 // noHandler is how home's error begins that says that it met a foreign table of ours.

@@ -124,11 +124,6 @@ func (s *Session) refresh(ctx context.Context) error {
 
 // tag looks at each command tag of home for DDL, whatever it was run by, and for what ends prepared statements.
 func (s *Session) tag(tag []byte) {
-	if len(tag) > 0 && (tag[0] == 'I' || tag[0] == 'U' || tag[0] == 'D' || tag[0] == 'M') {
-		s.mu.Lock()
-		s.lastTag = append(s.lastTag[:0], tag...)
-		s.mu.Unlock()
-	}
 	switch {
 	case bytes.HasPrefix(tag, []byte("SELECT")), bytes.HasPrefix(tag, []byte("INSERT")), bytes.HasPrefix(tag, []byte("UPDATE")):
 		return

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/sluicedb/sluice/parser"
 )
 
@@ -9,6 +11,7 @@ const longestControl = 256
 
 var controlWords = map[string]bool{
 	"commit": true, "end": true, "abort": true, "rollback": true, "savepoint": true, "release": true, "prepare": true,
+	"execute": true, "fetch": true, "move": true, "close": true,
 }
 
 // noteControl remembers under its name that a prepared statement controls transactions: it passes through to home unless
@@ -21,7 +24,7 @@ func (s *Session) noteControl(name, text string) {
 		return
 	}
 	list, err := parser.Parse(text)
-	if err == nil && len(list) == 1 && list[0].Node.Stmt.GetTransactionStmt() != nil {
+	if err == nil && len(list) == 1 && mayControl(list[0].Node.Stmt) {
 		if s.control == nil {
 			s.control = map[string]*prepared{}
 		}
@@ -29,9 +32,13 @@ func (s *Session) noteControl(name, text string) {
 	}
 }
 
+func mayControl(n *pg_query.Node) bool {
+	return n.GetTransactionStmt() != nil || n.GetExecuteStmt() != nil || n.GetFetchStmt() != nil || n.GetClosePortalStmt() != nil
+}
+
 // toBind returns the statement of a Bind where it is ours to run, nil where home does.
 func (s *Session) toBind(name string) *prepared {
-	if p := s.control[name]; p != nil && (s.writing != nil || p.statement.Node.Stmt.GetTransactionStmt().GetChain()) {
+	if p := s.control[name]; p != nil && s.handles(p.statement) {
 		return p
 	}
 	return s.prepared(name)

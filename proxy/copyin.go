@@ -18,15 +18,10 @@ func (s *Session) relayCopyIn() error {
 		switch typ {
 		case 'd':
 			err = s.in.Walk(size)
-		case 'c', 'f':
-			if err := s.pass(wire.CopyEnd, size); err != nil {
-				return err
-			}
-			return s.forward()
 		case 'H', 'S': // mean nothing here
 			err = s.drop(size)
-		default: // home complains of it
-			if err := s.in.Walk(size); err != nil {
+		default: // the end, or what home complains of
+			if err := s.pass(wire.CopyEnd, size); err != nil {
 				return err
 			}
 			return s.forward()

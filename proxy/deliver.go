@@ -22,6 +22,8 @@ type cursor struct {
 	row   int // of batch, next to deliver
 	frame int // of a Frames batch, offset of that row
 	ended bool
+	// unwritable is why no row can be written.
+	unwritable error
 }
 
 // deliver is the one terminal: it sends up to limit rows (0: all) of a result to the client as DataRow messages and
@@ -67,6 +69,9 @@ func (c *cursor) fetch(ctx context.Context) (err error) {
 
 // deliverRows sends up to n rows of the batch in hand and returns how many.
 func (s *Session) deliverRows(c *cursor, n int) (int, error) {
+	if c.unwritable != nil {
+		return 0, c.unwritable
+	}
 	var err error
 	switch b := c.batch.(type) {
 	case engines.Frames:

@@ -33,6 +33,9 @@ func (s *Session) planExecute(ctx context.Context, x *execution) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if len(d.params) == 0 { // then Postgres does not look at arguments
+		stmt = &pg_query.ExecuteStmt{Name: stmt.Name}
+	}
 	if len(stmt.Params) != len(d.params) {
 		e := pgerr.New(pgerr.SyntaxError, "wrong number of parameters for prepared statement %q", stmt.Name)
 		return false, pgerr.Detail(e, "Expected %d parameters but got %d.", len(d.params), len(stmt.Params))

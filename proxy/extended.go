@@ -29,6 +29,7 @@ func (s *Session) onParse(size int) error {
 		return s.pass('P', size) // home refuses it
 	}
 	s.noteControl(name, text)
+	s.defining = s.defining || defines(text)
 	if s.control[name] == nil && s.mentions(text) {
 		if edited, ok := s.shadow(text); ok {
 			return s.parseInstead(size, edited)
@@ -176,12 +177,22 @@ func (s *Session) bindOurs(size int, p *prepared) error {
 	}
 	var m pgproto3.Bind
 	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
-		return s.refuse(size, pgerr.New(pgerr.ProtocolViolation, "invalid message format"))
+		return s.pass('B', size) // home says what is wrong with it
 	}
 	if s.isLate(p.statement) {
 		return s.bindLate(size, p, &m)
 	}
+	shadowed := s.needsShadow(m.DestinationPortal)
+	if shadowed {
+		if err := s.bindShadow(s.ctx, &m); err != nil {
+			return s.refuse(size, err)
+		}
+	}
 	x, err := s.prepare(p, &m)
+	if shadowed && err == nil && (x == nil || x.atHome()) { // then home itself has the portal
+		var r request
+		err = s.ask(s.ctx, r.close('P', m.DestinationPortal), nil)
+	}
 	if err == nil && x == nil { // it names nothing of ours after all
 		return s.pass('B', size)
 	}
@@ -212,6 +223,9 @@ func (s *Session) refuseBind(size int) error {
 	d, err := s.readDescription(s.ctx, r.describe('S', m.PreparedStatement))
 	if err == nil {
 		err = d.checkParams(&m)
+	}
+	if err == nil && s.home.state() == 'E' {
+		err = aborted()
 	}
 	if err == nil {
 		err = pgerr.New(pgerr.DuplicateCursor, "cursor %q already exists", m.DestinationPortal)
@@ -284,21 +298,22 @@ func (s *Session) portalMessage(typ byte, size int, name string, p *portal) erro
 	if s.home.failed() {
 		return s.drop(size)
 	}
+	s.settleTransaction()
 	if typ == 'C' {
 		s.closePortal(name)
 	}
-	if p.shadowed || typ == 'C' && p.home {
+	if s.portals[name] != p || p.described { // gone, or home knows as much of it
 		return s.pass(typ, size)
+	}
+	if err := s.checkPortal(name, p, false); err != nil {
+		return s.refuse(size, err)
 	}
 	if err := s.drop(size); err != nil {
 		return err
 	}
-	switch {
-	case typ == 'C':
-		s.say(&pgproto3.CloseComplete{})
-	case p.fields == nil:
+	if p.fields == nil {
 		s.say(&pgproto3.NoData{})
-	default:
+	} else {
 		s.say(&pgproto3.RowDescription{Fields: withFormats(p.fields, p.formats)})
 	}
 	return s.flush()
@@ -320,6 +335,15 @@ func (s *Session) onExecute(size int) error {
 	limit := int64(int32(binary.BigEndian.Uint32(rest)))
 	if err := s.takeHome(); err != nil {
 		return err
+	}
+	s.settleTransaction()
+	if s.portals[name] == nil {
+		return s.pass('E', size)
+	}
+	if !s.home.failed() {
+		if err := s.checkPortal(name, p, true); err != nil {
+			return s.refuse(size, err)
+		}
 	}
 	if p.late != nil && !s.home.failed() {
 		if p, err = s.planLate(name, p); err != nil {

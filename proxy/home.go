@@ -189,11 +189,11 @@ func (s *Session) Exec(ctx context.Context, sql string) (string, error) {
 // It is for bounded results only.
 func (s *Session) once(ctx context.Context, sql string, types []uint32, bind *pgproto3.Bind) (rows [][]*string, tag string, err error) {
 	m := pgproto3.Bind{DestinationPortal: ownPortal, PreparedStatement: onceName}
-	if bind != nil { // under the client's own name for the portal, which errors in parameters mention
-		m.DestinationPortal, m.Parameters, m.ParameterFormatCodes = bind.DestinationPortal, bind.Parameters, bind.ParameterFormatCodes
+	if bind != nil {
+		m.Parameters, m.ParameterFormatCodes = bind.Parameters, bind.ParameterFormatCodes
 	}
-	var r request
-	r.close('S', onceName).parse(onceName, sql, types).add('B', &m).execute(m.DestinationPortal).close('P', m.DestinationPortal)
+	var r request // a failed transaction block may still hold a portal of ours
+	r.close('P', ownPortal).close('S', onceName).parse(onceName, sql, types).add('B', &m).execute(ownPortal).close('P', ownPortal)
 	err = s.ask(ctx, &r, func(typ byte, body []byte) error {
 		switch typ {
 		case 'C':

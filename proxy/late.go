@@ -40,7 +40,7 @@ func (s *Session) bindLate(size int, p *prepared, m *pgproto3.Bind) error {
 		s.skip = true
 		return s.fail(err)
 	}
-	s.portals[m.DestinationPortal] = &portal{late: &late{p.statement, d, m}, shadowed: true}
+	s.portals[m.DestinationPortal] = &portal{late: &late{p.statement, d, m}, shadowed: true, described: true}
 	s.say(&pgproto3.BindComplete{})
 	return s.flush()
 }
@@ -50,18 +50,24 @@ func (s *Session) bindLate(size int, p *prepared, m *pgproto3.Bind) error {
 func (s *Session) planLate(name string, p *portal) (*portal, error) {
 	run := s.begin()
 	defer run.end()
+	if endsBlock(p) { // home complains of a portal that was bound and not run in a failed block
+		var r request
+		if err := s.ask(run.ctx, r.close('P', name), nil); err != nil {
+			return nil, err
+		}
+	}
 	x := &execution{statement: p.late.statement, described: p.late.described, bind: p.late.bind}
 	ours, err := s.plan(run.ctx, x)
 	switch {
 	case err != nil:
 		return nil, s.cause(err)
 	case !ours:
-		p = &portal{home: true}
+		p = &portal{home: true, described: true}
 	case x.plan != nil && x.atHome():
 		p, err = s.rebindHome(name, x, p.late.bind)
 	default:
 		p = x.portal(s, p.late.bind.ResultFormatCodes)
-		p.shadowed = true
+		p.shadowed, p.described = true, true
 	}
 	if err == nil {
 		s.portals[name] = p
@@ -74,7 +80,7 @@ func (s *Session) rebindHome(name string, x *execution, m *pgproto3.Bind) (*port
 	if err := s.shipAll(x); err != nil {
 		return nil, err
 	}
-	p := &portal{home: true}
+	p := &portal{home: true, fields: x.described.fields, formats: m.ResultFormatCodes}
 	if x.statement.Kind != parser.DeclareCursor { // whose cursor reads them longer than this portal lives
 		p.temps = x.temps()
 	}

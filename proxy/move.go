@@ -100,8 +100,13 @@ func (s *Session) describeFetch(x *execution) {
 // closeCursor carries out CLOSE of one portal, or of all.
 func (s *Session) closeCursor(ctx context.Context, x *execution) (*cursor, error) {
 	if name := x.statement.Node.Stmt.GetClosePortalStmt().Portalname; name != "" {
+		shadowed := s.portals[name].shadowed
 		s.closePortal(name)
 		x.tag = fixedTag("CLOSE CURSOR")
+		if shadowed {
+			_, err := s.Exec(ctx, x.statement.Text)
+			return nil, err
+		}
 		return nil, nil
 	}
 	for name := range s.portals {

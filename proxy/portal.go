@@ -20,8 +20,9 @@ type portal struct {
 	home    bool
 	// late is set until the first Execute of a utility.
 	late *late
-	// shadowed says that home has a portal of the same name, which describes this one and must be closed with it.
-	shadowed bool
+	// shadowed says that home has a portal of the same name, which lives and dies as this one would; described, that it
+	// describes this one as well.
+	shadowed, described bool
 	// announce has the columns sent before the rows, once it is sure that there are any: RETURNING runs to its end first.
 	announce bool
 	temps    []string // temporary tables that a home portal reads
@@ -45,7 +46,9 @@ func (s *Session) bindPortal(x *execution, m *pgproto3.Bind) error {
 	if x.plan != nil && x.atHome() {
 		return s.bindHome(x, m)
 	}
-	s.portals[m.DestinationPortal] = x.portal(s, m.ResultFormatCodes)
+	p := x.portal(s, m.ResultFormatCodes)
+	p.shadowed = s.needsShadow(m.DestinationPortal)
+	s.portals[m.DestinationPortal] = p
 	s.say(&pgproto3.BindComplete{})
 	return s.flush()
 }

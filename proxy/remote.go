@@ -2,10 +2,14 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 )
 
@@ -29,6 +33,10 @@ func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16)
 
 func newCursor(stream engines.Stream, fields []engines.Field, formats []int16, settings encode.Settings) (*cursor, error) {
 	encoder, err := encode.New(fields, formats, stream.Fields(), settings)
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) && pe.Code == pgerr.InvalidParameter { // a format code that nobody minds while there are no rows
+		return &cursor{stream: stream, unwritable: err}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ type Session struct {
 	replies []wire.Reply // of walked messages that were not sent to home yet
 	group   bool         // the client has sent extended messages since the last Sync
 
+	defining bool // home was sent DDL that it may not have answered
 	parsing  bool // home has not answered all Parses of ours
 	skip     bool // a statement of ours failed: drop messages until Sync
 	snapshot *catalog.Snapshot
@@ -55,7 +56,6 @@ type Session struct {
 	mu             sync.Mutex // guards what the backend goroutine and cancel requests touch as well
 	stmts          map[string]*prepared
 	status         map[string]string       // what home has reported of its settings
-	lastTag        []byte                  // of home's last INSERT, UPDATE, DELETE or MERGE
 	stale          bool                    // DDL ran here: read the catalog again
 	shippedColumns map[attribute]attribute // of inputs that cursors read: to the foreign tables' own
 	over           bool                    // home has ended a transaction since the frontend looked
@@ -269,6 +269,12 @@ func (s *Session) takeHome() error {
 // update brings the catalog up to date before a message with a query text is looked at. done says that this failed and
 // that the message was refused for it.
 func (s *Session) update(typ byte, size int) (done bool, err error) {
+	if s.defining { // what was sent before may define what this one names
+		if err := s.takeHome(); err != nil {
+			return false, ignoreCopyIn(err)
+		}
+		s.defining = false
+	}
 	if !s.isStale() {
 		return false, nil
 	}

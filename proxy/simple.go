@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -27,7 +28,8 @@ func (s *Session) onQuery(size int) error {
 		return s.pass('Q', size)
 	}
 	hit := s.mentions(text)
-	if err := s.dropUnnamed(); err != nil {
+	s.defining = s.defining || defines(text)
+	if err := s.dropUnnamed(text); err != nil {
 		return err
 	}
 	if !hit {
@@ -54,8 +56,11 @@ func (s *Session) onQuery(size int) error {
 		return err
 	}
 	s.settleTransaction()
-	var r request // a simple query destroys the unnamed statement and portal
-	if err := s.ask(s.ctx, r.close('S', "").close('P', ""), nil); err != nil {
+	var r request // a simple query destroys the unnamed statement, and its first statement the unnamed portal
+	if r.close('S', ""); s.home.state() != 'E' {
+		r.close('P', "")
+	}
+	if err := s.ask(s.ctx, &r, nil); err != nil {
 		return err
 	}
 	return s.simple(statements, text)
@@ -76,16 +81,28 @@ func (s *Session) sendQuery(text string) error {
 	return homeErr(s.home.send(appendMessage(nil, &pgproto3.Query{String: text}), wire.Reply{Kind: 'Q'}))
 }
 
-// dropUnnamed forgets the unnamed statement and portal, which a simple query destroys.
-func (s *Session) dropUnnamed() error {
+// dropUnnamed forgets the unnamed statement, which a simple query destroys, and the unnamed portal, which its first
+// statement does.
+func (s *Session) dropUnnamed(text string) error {
 	if len(s.portals) == 0 && !s.holdsStatements() {
 		return nil
 	}
 	if err := s.settleParses(); err != nil {
 		return err
 	}
+	if s.prepared("") == nil && s.portals[""] == nil {
+		return nil
+	}
+	if err := s.takeHome(); err != nil {
+		return ignoreCopyIn(err)
+	}
+	if s.home.failed() { // home skips the query
+		return nil
+	}
 	s.forget("")
-	s.closePortal("")
+	if list, err := s.parse(text); err == nil && len(list) > 0 && s.home.state() != 'E' {
+		s.closePortal("")
+	}
 	return nil
 }
 
@@ -206,7 +223,7 @@ func (s *Session) runSimple(x *execution) error {
 	}
 	var r request
 	r.close('S', joinName).parse(joinName, x.plan.HomeSQL, x.described.params)
-	bind := pgproto3.Bind{PreparedStatement: joinName, DestinationPortal: ownPortal}
+	bind := pgproto3.Bind{PreparedStatement: joinName} // its portal has no name, as that of any simple query
 	if x.bind != nil {
 		bind.Parameters, bind.ParameterFormatCodes = x.bind.Parameters, x.bind.ParameterFormatCodes
 	}
@@ -227,9 +244,19 @@ func (s *Session) runSimple(x *execution) error {
 	return nil
 }
 
+// mostPadding is how many characters a statement is moved by, to where it stands in the client's text.
+const mostPadding = 4 << 10
+
 // passStatement runs a statement of home's own between statements of ours, in the same implicit transaction.
 func (s *Session) passStatement(st *parser.Statement) error {
-	d, err := s.describe(s.ctx, onceName, st.Text, nil)
+	text := st.Text
+	if st.Start <= mostPadding { // then positions are right that home tells the client by itself
+		text = strings.Repeat(" ", st.Start) + text
+	}
+	d, err := s.describe(s.ctx, onceName, text, nil)
+	if pe, ok := err.(*pgconn.PgError); ok && pe.Position > 0 && len(text) > len(st.Text) {
+		pe.Position -= int32(st.Start)
+	}
 	if err == nil && len(d.params) > 0 {
 		err = s.refuseParams(st)
 	}
@@ -238,14 +265,13 @@ func (s *Session) passStatement(st *parser.Statement) error {
 	}
 	s.out = append(s.out, d.notices...)
 	var r request
-	r.bind(ownPortal, onceName, nil)
-	if d.rows {
-		r.describe('P', ownPortal)
-	}
-	if err := s.ask(s.ctx, &r, nil); err != nil {
+	if d, err = s.readDescription(s.ctx, r.bind("", onceName, nil).describe('P', "")); err != nil {
 		return err
 	}
-	return s.runPortal(d)
+	if st.Kind == parser.Select {
+		return s.runPortal(d)
+	}
+	return s.runReturning(d)
 }
 
 // refuseParams has home complain of parameters in a simple query, which has none.
@@ -265,7 +291,7 @@ func (s *Session) runPortal(d *description) error {
 			return err
 		}
 	}
-	data := appendMessage(nil, &pgproto3.Execute{Portal: ownPortal})
+	data := appendMessage(nil, &pgproto3.Execute{})
 	if err := s.home.send(data, wire.Reply{Kind: 'E'}); err != nil {
 		return homeGone(err)
 	}
@@ -279,7 +305,7 @@ func (s *Session) runPortal(d *description) error {
 	if err != nil || s.home.failed() {
 		return homeErr(err)
 	}
-	return homeErr(s.home.send(appendMessage(nil, &pgproto3.Close{ObjectType: 'P', Name: ownPortal}), wire.Reply{Kind: 'C', Fate: wire.Swallow}))
+	return homeErr(s.home.send(appendMessage(nil, &pgproto3.Close{ObjectType: 'P'}), wire.Reply{Kind: 'C', Fate: wire.Swallow}))
 }
 
 // runReturning is runPortal for what runs to its end before its first row is sent: an error comes without columns.
@@ -288,7 +314,7 @@ func (s *Session) runReturning(d *description) error {
 		return s.runPortal(d)
 	}
 	var r request
-	r.add('E', &pgproto3.Execute{Portal: ownPortal, MaxRows: 1})
+	r.add('E', &pgproto3.Execute{MaxRows: 1})
 	var first, tag []byte
 	err := s.ask(s.ctx, &r, func(typ byte, body []byte) error {
 		switch typ {
@@ -314,7 +340,7 @@ func (s *Session) runReturning(d *description) error {
 		return err
 	}
 	var c request
-	return s.ask(s.ctx, c.close('P', ownPortal), nil)
+	return s.ask(s.ctx, c.close('P', ""), nil)
 }
 
 // runRest sends the rows of our own portal behind the first and returns the body of the CommandComplete for all of them:
@@ -323,7 +349,7 @@ func (s *Session) runRest() ([]byte, error) {
 	if err := s.flush(); err != nil {
 		return nil, err
 	}
-	data := appendMessage(nil, &pgproto3.Execute{Portal: ownPortal})
+	data := appendMessage(nil, &pgproto3.Execute{})
 	if err := s.home.send(data, wire.Reply{Kind: 'E', Fate: wire.Swallow}); err != nil {
 		return nil, homeGone(err)
 	}
@@ -333,11 +359,12 @@ func (s *Session) runRest() ([]byte, error) {
 	if s.home.failed() {
 		return nil, errSkipped
 	}
-	s.mu.Lock()
-	verb, count, _ := bytes.Cut(bytes.TrimSuffix(s.lastTag, []byte{0}), []byte(" "))
-	s.mu.Unlock()
+	verb, count, _ := bytes.Cut(s.home.swallowedTag(), []byte(" "))
 	numbers := bytes.Split(count, []byte(" "))
-	rows, _ := strconv.ParseInt(string(numbers[len(numbers)-1]), 10, 64)
+	rows, err := strconv.ParseInt(string(numbers[len(numbers)-1]), 10, 64)
+	if err != nil { // a tag without a number, of SHOW and EXPLAIN
+		return append(append([]byte{}, verb...), 0), nil
+	}
 	numbers[len(numbers)-1] = strconv.AppendInt(nil, rows+1, 10)
 	return append(append(append(append([]byte{}, verb...), ' '), bytes.Join(numbers, []byte(" "))...), 0), nil
 }

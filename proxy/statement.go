@@ -67,7 +67,7 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 		case x.own != nil:
 			c, err := x.own(ctx, x)
 			if x.tag != nil {
-				p.tag = x.tag
+				p.tag, p.again = x.tag, x.tag
 			}
 			return c, err
 		case x.plan.Copy != nil:
@@ -125,7 +125,7 @@ func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
 		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
 			len(m.Parameters), m.PreparedStatement, len(d.params))
 	}
-	if n := len(m.ResultFormatCodes); n > 1 && n != len(d.fields) {
+	if n := len(m.ResultFormatCodes); d.rows && n > 1 && n != len(d.fields) {
 		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(d.fields))
 	}
 	ours, err := s.plan(run.ctx, x)
@@ -204,6 +204,7 @@ func (s *Session) resolve(ctx context.Context, x *execution) ([]plan.Reference, 
 		return nil, err
 	}
 	x.facts = facts
+	s.setStatus("client_encoding", facts.ClientEncoding) // home reports a change at the next ReadyForQuery only
 	if facts.Version != s.snapshot.Version {
 		s.markStale()
 		if err := s.refresh(ctx); err != nil {

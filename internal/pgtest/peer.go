@@ -17,13 +17,13 @@ type Site struct {
 	target   Target
 	database string
 	home     *pgx.Conn
-	known    map[string]string // OIDs of objects that have a name
+	known    map[uint32]string // what relations are called
 }
 
 // NewSite makes a database of a target with relations; it is dropped when the test ends.
 func NewSite(t testing.TB, target Target, tables string) *Site {
 	ctx := t.Context()
-	site := &Site{target: target, database: target.database(t, ctx), known: map[string]string{}}
+	site := &Site{target: target, database: target.database(t, ctx), known: map[uint32]string{}}
 	home, err := target.connectHome(ctx, site.database)
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +39,14 @@ func NewSite(t testing.TB, target Target, tables string) *Site {
 		t.Fatalf("%s: %v", target.Name, err)
 	}
 	return site
+}
+
+// Drop drops the site's database before the test ends.
+func (s *Site) Drop(ctx context.Context) error {
+	if err := s.home.Close(ctx); err != nil {
+		return err
+	}
+	return s.target.admin(ctx, "DROP DATABASE "+s.database+" WITH (FORCE)")
 }
 
 // Name is the name of the site's target.
@@ -59,6 +67,24 @@ func (s *Site) Exec(ctx context.Context, statements ...string) (err error) {
 	return nil
 }
 
+// learn remembers what relations are called, which a peer may drop before its answers are read.
+func (s *Site) learn(ctx context.Context) error {
+	if len(s.known) > 0 {
+		return nil
+	}
+	rows, err := s.home.Query(ctx, "SELECT oid, oid::regclass::text FROM pg_class WHERE oid >= $1", uint32(firstUserOID))
+	if err != nil {
+		return err
+	}
+	var oid uint32
+	var name string
+	_, err = pgx.ForEachRow(rows, []any{&oid, &name}, func() error {
+		s.known[oid] = name
+		return nil
+	})
+	return err
+}
+
 // Peer is a frontend that is logged in at a site.
 type Peer struct {
 	conn    *conn
@@ -67,6 +93,9 @@ type Peer struct {
 
 // Connect logs in.
 func (s *Site) Connect(ctx context.Context) (*Peer, error) {
+	if err := s.learn(ctx); err != nil {
+		return nil, err
+	}
 	c, err := dial(s.target.Addr)
 	if err != nil {
 		return nil, err
@@ -81,31 +110,29 @@ func (s *Site) Connect(ctx context.Context) (*Peer, error) {
 		_ = c.Close()
 		return nil, err
 	}
-	return &Peer{c, printer{names: &siteNames{s, &script{ctx: ctx, home: s.home}}}}, nil
+	return &Peer{c, printer{names: s}}, nil
 }
 
-// siteNames remembers what things are called.
-type siteNames struct {
-	site   *Site
-	script *script
+// relation implements names by what the site had before its first peer: what a peer makes and drops would have a name at
+// times.
+func (s *Site) relation(oid uint32) string {
+	if name, ok := s.known[oid]; ok {
+		return name
+	}
+	return "new"
 }
 
-func (n *siteNames) relation(oid uint32) string { return n.lookup("regclass", oid) }
-func (n *siteNames) typeName(oid uint32) string { return n.lookup("regtype", oid) }
+func (s *Site) typeName(uint32) string { return "new" }
 
-func (n *siteNames) lookup(kind string, oid uint32) string {
-	key := fmt.Sprint(kind, oid)
-	name, ok := n.site.known[key]
-	if !ok {
-		if name = n.script.lookup(kind, oid); name != "new" && !strings.HasPrefix(name, "pg_temp") {
-			n.site.known[key] = name
+// Close says goodbye and waits until the server has hung up: then nothing of the session is left.
+func (p *Peer) Close(wait time.Duration) {
+	if p.Send([]string{"Terminate"}) == nil {
+		for typ, err := "", error(nil); typ != "EOF" && err == nil; {
+			typ, _, err = p.Receive(wait)
 		}
 	}
-	return name
+	_ = p.conn.Close()
 }
-
-// Close drops the connection without Terminate.
-func (p *Peer) Close() { _ = p.conn.Close() }
 
 // Send writes messages, one line each in the language of scripts, in one write.
 func (p *Peer) Send(lines []string) error {

@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -33,11 +34,6 @@ var databases atomic.Uint32
 
 // database makes an empty database for one script, which is dropped when the test ends.
 func (target Target) database(t testing.TB, ctx context.Context) string {
-	admin, err := pgx.Connect(ctx, target.Home)
-	if err != nil {
-		t.Fatalf("connect to home: %v", err)
-	}
-	t.Cleanup(func() { _ = admin.Close(context.WithoutCancel(ctx)) })
 	name := fmt.Sprintf("pgtest_%d", databases.Add(1))
 	create := "CREATE DATABASE " + name
 	if target.Template != "" {
@@ -45,18 +41,31 @@ func (target Target) database(t testing.TB, ctx context.Context) string {
 	}
 	drop := "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"
 	// The machine's time zone and locale are not part of any answer.
-	for _, sql := range []string{drop, create, "ALTER DATABASE " + name + " SET timezone = 'UTC'",
-		"ALTER DATABASE " + name + " SET lc_messages = 'C'"} {
-		if _, err := admin.Exec(ctx, sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
+	err := target.admin(ctx, drop, create, "ALTER DATABASE "+name+" SET timezone = 'UTC'", "ALTER DATABASE "+name+" SET lc_messages = 'C'")
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := admin.Exec(context.WithoutCancel(ctx), drop); err != nil {
-			t.Errorf("%s: %v", drop, err)
+		if err := target.admin(context.WithoutCancel(ctx), drop); err != nil {
+			t.Error(err)
 		}
 	})
 	return name
+}
+
+// admin runs statements at home on a connection of their own.
+func (target Target) admin(ctx context.Context, statements ...string) error {
+	admin, err := pgx.Connect(ctx, target.Home)
+	if err != nil {
+		return fmt.Errorf("connect to home: %w", err)
+	}
+	for _, sql := range statements {
+		if _, err = admin.Exec(ctx, sql); err != nil {
+			err = fmt.Errorf("%s: %w", sql, err)
+			break
+		}
+	}
+	return errors.Join(err, admin.Close(ctx))
 }
 
 // connectHome connects to a database of home, not through the target.

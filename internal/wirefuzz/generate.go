@@ -78,14 +78,19 @@ func (g *generator) simple() {
 		n = 2 + g.IntN(3)
 	}
 	var texts []string
-	var data bool
+	data := 0
 	for range n {
 		st := g.statement()
 		texts = append(texts, g.literal(st))
-		data = data || st.copies
+		if st.copies {
+			data++
+		}
+	}
+	if slices.Contains(texts, "discard all") { // rule "pipeline": to home a group in which the proxy has asked is one
+		g.add("Sync")
 	}
 	g.add(query(strings.Join(texts, "; ")))
-	if data {
+	for range data {
 		g.copyData()
 	}
 }
@@ -128,8 +133,14 @@ var limits = []int{0, 0, 0, 1, 2, 3, 6, 7, 999, 1000, 1001, 1100}
 // extended adds the messages of an extended query in their usual order, each of them left out now and then.
 func (g *generator) extended(copyData bool) {
 	st, name, portal := g.statement(), pick(g, names), pick(g, portals)
+	if g.theme.ddl { // rule "open portals": home does not see that a portal of the proxy's reads a table that it alters
+		portal = ""
+	}
 	for st.copies && !copyData {
 		st = g.statement()
+	}
+	if !slices.Contains(foreignReads, st) && !slices.Contains(homeReads, st) { // rule "EXECUTE of utilities": SQL's EXECUTE runs none
+		name = pick(g, []string{"", "s2"})
 	}
 	if g.IntN(6) > 0 {
 		g.parse(name, st)
@@ -143,13 +154,17 @@ func (g *generator) extended(copyData bool) {
 	if g.IntN(2) == 0 {
 		g.add(message{ObjectType: "P", Name: portal}.line("Describe"))
 	}
-	for range g.IntN(4) {
+	executes := g.IntN(4)
+	if st.copies { // rule "unfinished COPY" as well: nothing comes between an Execute and its data
+		executes = min(executes, 1)
+	}
+	for range executes {
 		if g.IntN(8) == 0 && len(g.bound) > 0 {
 			portal = pick(g, g.bound)
 		}
 		g.add(message{Portal: portal, MaxRows: pick(g, limits)}.line("Execute"))
 	}
-	if st.copies && copyData {
+	if executes > 0 && st.copies && copyData {
 		g.copyData()
 	}
 	if g.IntN(8) == 0 {
@@ -184,7 +199,9 @@ func (g *generator) bind(portal, name string) {
 		m.Parameters = append(m.Parameters, "1")
 		m.ParameterFormatCodes = nil
 	case 1:
-		m.ResultFormatCodes = []int{0, 1, 0}
+		if len(m.Parameters) == 0 { // rule "one complaint": a Bind that is wrong in two places is refused for either
+			m.ResultFormatCodes = []int{0, 1, 0}
+		}
 	case 2:
 		m.ResultFormatCodes = []int{2}
 	case 3, 4, 5, 6, 7:
@@ -211,18 +228,18 @@ func (g *generator) value(kind rune) (any, int) {
 	return v, 0
 }
 
+// copyData adds COPY data and their end. Rule "unfinished COPY": data without an end are left out, for whether home
+// has met a bad row or still waits when another message comes can not be seen from outside.
 func (g *generator) copyData() {
 	for range g.IntN(3) {
 		g.add(message{Data: pick(g, copyLines)}.line("CopyData"))
 	}
-	switch g.IntN(8) {
-	case 0:
+	if g.IntN(8) == 0 {
 		text := "no more"
 		g.add(message{Message: &text}.line("CopyFail"))
-	case 1:
-	default:
-		g.add("CopyDone")
+		return
 	}
+	g.add("CopyDone")
 }
 
 var copyLines = []string{"60\tsixty\n", "61\tx\n62\t\\N\n", "63,a\n", "64,\"q\"\"q\"\n", "nonsense", "65\t", "\\.\n", "k,t\n66,b\n"}

@@ -49,7 +49,7 @@ func Run(ctx context.Context, site *pgtest.Site, q Sequence, wait time.Duration)
 	if err != nil {
 		return nil, err
 	}
-	defer peer.Close()
+	defer peer.Close(wait)
 	r := &run{peer: peer, wait: wait}
 	var out Transcript
 	for i, round := range q {
@@ -69,16 +69,16 @@ func Run(ctx context.Context, site *pgtest.Site, q Sequence, wait time.Duration)
 func (r *run) round(round Round) ([]string, error) {
 	switch round.End {
 	case Flushed:
-		if err := r.peer.Send(append(slices.Clone(round.Messages), flushing...)); err != nil {
+		if err := r.peer.Send(append(guarded(round.Messages), flushing...)); err != nil {
 			return nil, err
 		}
 		return r.flushed(round)
 	case Broken:
-		_ = r.peer.Send(round.Messages) // the server may have gone before it has read all
+		_ = r.peer.Send(guarded(round.Messages)) // the server may have gone before it has read all
 		return r.receive(func([]string) bool { return false })
 	}
 	r.skip = false
-	if err := r.peer.Send(append(slices.Clone(round.Messages), settling...)); err != nil {
+	if err := r.peer.Send(append(guarded(round.Messages), settling...)); err != nil {
 		return nil, err
 	}
 	var lines []string

@@ -58,7 +58,7 @@ func (q Sequence) Script(tables string, answers Transcript) string {
 
 // scripted returns the messages to send in a script and the types of messages to wait for, going by the answer.
 func (r Round) scripted(got []string) (messages []string, until string) {
-	messages = slices.Clone(r.Messages)
+	messages = guarded(r.Messages)
 	types := make([]string, len(got))
 	copying := false
 	for i, line := range got {

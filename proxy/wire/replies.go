@@ -21,8 +21,8 @@ const CopyEnd = 'c'
 type Reply struct {
 	Kind byte // of the message: Q P B D E C S F, or CopyEnd
 	Fate Fate
-	// Done, when set, is called once with the outcome: true when the message succeeded, false when it failed or was
-	// skipped after an error.
+	// Done, when set, is called once with the outcome: true when the message succeeded, false when it failed. It is not
+	// called for a message that was skipped after an error of another.
 	Done func(ok bool)
 }
 
@@ -47,9 +47,6 @@ func (q *Replies) Sent(r Reply) {
 	}
 	if q.failed {
 		if r.Kind != 'S' {
-			if r.Done != nil {
-				r.Done(false)
-			}
 			return
 		}
 		q.failed = false
@@ -109,9 +106,6 @@ func (q *Replies) Received(typ byte) (fate Fate, owed bool) {
 	if r.Fate == Swallow && carries(typ) {
 		return Forward, true
 	}
-	if r.Fate == CaptureAll {
-		return Capture, true
-	}
 	return r.Fate, true
 }
 
@@ -146,11 +140,10 @@ func (q *Replies) fail() {
 	case 'S', 'Q', 'F':
 		return
 	}
-	for !q.Idle() {
+	for q.pop(false); !q.Idle(); q.head++ {
 		if q.queue[q.head].Kind == 'S' {
 			return
 		}
-		q.pop(false)
 	}
 	q.failed = true
 }

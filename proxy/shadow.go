@@ -1,0 +1,69 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// shadowName is the name at home of the statement that stands for those that engines run: a utility, which home does not
+// look into before it is executed, and it never is.
+const shadowName = ownPrefix + "shadow"
+
+const shadowSQL = "RESET ROLE"
+
+// bindShadow makes a portal at home that has the name of the portal of ours that m asks for, so that home knows the names
+// that are taken and which portals end with a subtransaction.
+func (s *Session) bindShadow(ctx context.Context, m *pgproto3.Bind) error {
+	s.checkInternal()
+	var d request
+	described, err := s.readDescription(ctx, d.describe('S', m.PreparedStatement))
+	if err == nil {
+		err = described.checkParams(m)
+	}
+	if err != nil {
+		return err
+	}
+	var r request
+	if _, known := s.internal[shadowSQL]; !known {
+		r.parse(shadowName, shadowSQL, nil)
+	}
+	r.bind(m.DestinationPortal, shadowName, nil)
+	return s.ask(ctx, &r, func(typ byte, _ []byte) error {
+		if typ == '1' {
+			s.internal[shadowSQL] = shadowName
+		}
+		return nil
+	})
+}
+
+// needsShadow reports whether the life of a portal of this name depends on more than the session knows.
+func (s *Session) needsShadow(name string) bool { return name != "" || s.hasSavepoints() }
+
+// checkPortal complains of a portal of ours that cannot be executed or described: in a failed transaction block, or because it has ended
+// with a subtransaction. Home is ours.
+func (s *Session) checkPortal(name string, p *portal, execute bool) error {
+	if s.home.state() == 'E' && (p.late == nil || !endsBlock(p)) && (execute || p.fields != nil) {
+		return aborted()
+	}
+	if !p.shadowed || !s.hasSavepoints() {
+		return nil
+	}
+	var r request
+	err := s.ask(s.ctx, r.describe('P', name), nil)
+	if pe, ok := err.(*pgconn.PgError); ok && pe.Code == pgerr.InvalidCursorName {
+		s.closePortal(name)
+	}
+	return err
+}
+
+// aborted is what home says to all but the end of a failed transaction block.
+func aborted() error {
+	return pgerr.New("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+}
+
+// endsBlock reports whether a portal runs what is allowed in a failed transaction block.
+func endsBlock(p *portal) bool { return p.late.statement.Node.Stmt.GetTransactionStmt() != nil }
