@@ -17,6 +17,9 @@ import (
 
 const homeBuffer = 64 << 10
 
+// capturedFrames is how many captured frames wait for the frontend: every session has room for them all the time.
+const capturedFrames = 32
+
 // maxAsync bounds a frame that home sends by itself and that is read whole.
 const maxAsync = 1 << 20
 
@@ -52,7 +55,7 @@ type backend struct {
 }
 
 func newBackend(conn net.Conn, left []byte, status byte) *backend {
-	b := &backend{conn: conn, captured: make(chan []byte, 256), done: make(chan struct{}), status: status}
+	b := &backend{conn: conn, captured: make(chan []byte, capturedFrames), done: make(chan struct{}), status: status}
 	b.quiet.L = &b.mu
 	b.in = wire.NewReader(conn, homeBuffer, left)
 	b.in.BeforeRead = b.flush

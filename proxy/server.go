@@ -55,6 +55,7 @@ type Server struct {
 	watch    *watches
 	logins   *logins
 	pace     startup.Pace
+	trim     trim
 
 	mu        sync.Mutex
 	sessions  map[uint32]*Session // by home's process ID
@@ -124,10 +125,20 @@ func (s *Server) handle(c net.Conn, l *login) {
 	defer l.end()
 	defer func() {
 		if r := recover(); r != nil {
-			s.config.Logger.Error("a session panicked", "panic", r, "stack", string(debug.Stack()))
-			_ = c.Close()
+			s.panicked(c, r)
 		}
 	}()
+	if session := s.logIn(c, l); session != nil {
+		defer s.unregister(session)
+		session.run()
+	}
+}
+
+// logIn takes a connection to a session, or serves what is none to its end and returns nil. It is no part of handle, on
+// whose stack a session lives: what a login needs of it would keep twice as much for as long.
+//
+//go:noinline
+func (s *Server) logIn(c net.Conn, l *login) *Session {
 	if err := watchOver(c, s.config.KeepAlive, s.config.UserTimeout); err != nil {
 		s.config.Logger.Debug("cannot set the keepalive of a connection", "client", c.RemoteAddr().String(), "error", err)
 	}
@@ -135,28 +146,39 @@ func (s *Server) handle(c net.Conn, l *login) {
 	l.end()
 	if err != nil {
 		s.config.Logger.Debug("login failed", "client", c.RemoteAddr().String(), "error", err)
-		return
+		return nil
 	}
 	if login.Cancel != nil {
 		s.cancelRequest(login.Cancel)
 		_ = c.Close() // what the client waits for
-		return
+		return nil
 	}
 	if login.Replication {
 		relay(login)
-		return
+		return nil
 	}
+	s.trim.note()
 	session := newSession(s, login)
 	session.home.watchClient = session.watchWait
 	if !s.register(session) {
 		session.refuseLogin(shutdownError())
-		return
+		return nil
 	}
-	defer s.unregister(session)
-	err = session.serve()
+	return session
+}
+
+// run serves a session and notes why it ended.
+func (s *Session) run() {
+	err := s.serve()
 	if err != nil && !errors.Is(err, errTerminated) && !errors.Is(err, io.EOF) {
-		session.log.Debug("session ended", "error", err)
+		s.log.Debug("session ended", "error", err)
 	}
+}
+
+// panicked ends a session that panicked.
+func (s *Server) panicked(c net.Conn, cause any) {
+	s.config.Logger.Error("a session panicked", "panic", cause, "stack", string(debug.Stack()))
+	_ = c.Close()
 }
 
 func (s *Server) startupConfig() startup.Config {
@@ -264,6 +286,7 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.wg.Wait()
+	s.trim.stop()
 	s.watch.close()
 	return s.engines.close()
 }

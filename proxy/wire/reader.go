@@ -17,7 +17,7 @@ const MaxFrame = 0x3fffffff
 // is empty and has grown beyond its size, or was not needed for some reads.
 const (
 	keepBuffer  = 64 << 10
-	smallBuffer = 4 << 10
+	smallBuffer = 1 << 10
 	smallReads  = 8
 )
 
