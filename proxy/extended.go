@@ -28,6 +28,9 @@ func (s *Session) onParse(size int) error {
 	if !ok1 || !ok2 {
 		return s.pass('P', size) // home refuses it
 	}
+	if name != "" && (s.control[name] != nil || s.prepared(name) != nil) {
+		return s.parseAgain(name, text, size)
+	}
 	s.noteControl(name, text)
 	s.defining = s.defining || defines(text)
 	if s.control[name] == nil && s.mentions(text) {
@@ -42,6 +45,30 @@ func (s *Session) onParse(size int) error {
 		return s.parseOurs(name, nil, size)
 	}
 	return s.pass('P', size)
+}
+
+// parseAgain passes on a Parse to a name that is in use, unless SQL has freed it. What was known of it stays until home has
+// accepted another.
+func (s *Session) parseAgain(name, text string, size int) error {
+	accepted := false
+	if err := s.passFor('P', size, func(ok bool) { accepted = ok }); err != nil {
+		return err
+	}
+	if err := s.takeHome(); err != nil {
+		return ignoreCopyIn(err)
+	}
+	s.parsing = false
+	if !accepted {
+		return nil
+	}
+	s.forget(name)
+	s.noteControl(name, text)
+	if st := s.ours(text); s.control[name] == nil && s.mentions(text) && st != nil {
+		s.mu.Lock()
+		s.stmts[name] = &prepared{st}
+		s.mu.Unlock()
+	}
+	return nil
 }
 
 // parseOurs passes a Parse on and notes under its name, once home has accepted it, that it is p (nil: not ours).
@@ -224,7 +251,7 @@ func (s *Session) refuseBind(size int) error {
 	if err == nil {
 		err = d.checkParams(&m)
 	}
-	if err == nil && s.home.state() == 'E' {
+	if c := s.control[m.PreparedStatement]; err == nil && s.home.state() == 'E' && (c == nil || c.statement.Node.Stmt.GetTransactionStmt() == nil) {
 		err = aborted()
 	}
 	if err == nil {
