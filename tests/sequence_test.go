@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	sequences       = flag.Int("sequence.n", 150, "how many random sequences of messages are compared")
+	sequences       = flag.Int("sequence.n", 80, "how many random sequences of messages are compared")
 	sequenceSeconds = flag.Int("sequence.seconds", 0, "compare random sequences for so long instead")
 	sequenceSeed    = flag.Uint64("sequence.seed", 1, "seed of the random sequences")
 	sequenceFirst   = flag.Uint64("sequence.first", 0, "number of the first sequence, to run a found one again")
