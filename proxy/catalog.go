@@ -100,10 +100,9 @@ func (s *Session) markStale() {
 // refresh brings the session's snapshot up to date, home being ours. Inside a transaction that ran DDL the snapshot is
 // the session's own; outside, the sessions of a database share it.
 func (s *Session) refresh(ctx context.Context) error {
-	inBlock := s.home.inBlock()
 	s.mu.Lock()
 	stale := s.stale
-	s.stale, s.private = false, stale && inBlock
+	s.stale, s.private = false, false
 	s.mu.Unlock()
 	if shared := s.server.cache.Get(s.database); shared != nil && !stale {
 		s.snapshot = shared
@@ -114,6 +113,11 @@ func (s *Session) refresh(ctx context.Context) error {
 		return err
 	}
 	s.snapshot = snapshot
+	if snapshot.Uncommitted {
+		s.mu.Lock()
+		s.private = true
+		s.mu.Unlock()
+	}
 	s.server.cache.Put(s.database, snapshot)
 	if !snapshot.Uncommitted {
 		s.server.engines.keep(s.database, snapshot.Servers)
@@ -194,7 +198,7 @@ func (s *Session) ready(status byte) {
 		return
 	}
 	s.mu.Lock()
-	s.savepoints, s.over = false, true
+	s.savepoints, s.over, s.private = false, true, false
 	ended := s.ddl
 	if ended {
 		s.ddl, s.stale = false, true
