@@ -284,7 +284,7 @@ final class Client {
             try (Connection c = open("reWriteBatchedInserts", rewrite)) {
                 c.setAutoCommit(false);
                 try (PreparedStatement p = c.prepareStatement("INSERT INTO " + SINK + " (id, name, qty) VALUES (?, ?, ?)")) {
-                    for (int i = 0; i < 1000; i++) {
+                    for (int i = 0; i < 300; i++) {
                         p.setInt(1, i);
                         p.setString(2, "name " + i);
                         p.setShort(3, (short) i);
