@@ -39,6 +39,8 @@ type backend struct {
 	watchClient func() (stop func()) // called where the frontend waits for home; nil: not
 
 	hold     sync.Mutex    // held while home is told to cancel what it does: no new messages are sent
+	told     chan struct{} // the client was told of an error that was captured
+	untold   bool          // the last frame was a captured error; pump's own
 	captured chan []byte   // frames for the frontend, one copy each
 	done     chan struct{} // closed when pump has ended
 
@@ -55,7 +57,7 @@ type backend struct {
 }
 
 func newBackend(conn net.Conn, left []byte, status byte) *backend {
-	b := &backend{conn: conn, captured: make(chan []byte, capturedFrames), done: make(chan struct{}), status: status}
+	b := &backend{conn: conn, told: make(chan struct{}, 1), captured: make(chan []byte, capturedFrames), done: make(chan struct{}), status: status}
 	b.quiet.L = &b.mu
 	b.in = wire.NewReader(conn, homeBuffer, left)
 	b.in.BeforeRead = b.flush
@@ -144,11 +146,18 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 		tag = frame[wire.HeaderSize:]
 	}
 	fate, owed = b.account(typ, status, tag)
-	if fatal && owed { // whoever asked learns that the connection is gone
-		b.mu.Lock()
-		b.fatal = true
-		b.mu.Unlock()
+	switch {
+	case fatal: // whoever asked learns that the connection is gone
+		b.awaitTold()
 		fate = wire.Forward
+	case typ == 'E' && fate >= wire.Capture:
+		b.untold = true
+		select {
+		case <-b.told: // of another error
+		default:
+		}
+	case typ != 'N' && typ != 'S':
+		b.untold = false
 	}
 	if tag != nil && fate == wire.Swallow {
 		b.mu.Lock()
@@ -269,6 +278,23 @@ func (b *backend) send(data []byte, replies ...wire.Reply) error {
 
 // fatalSeverity is the field of an error, in no language, by which home ends a connection.
 var fatalSeverity = []byte("\x00VFATAL\x00")
+
+// toldWait bounds how long a FATAL waits for the error that it follows.
+const toldWait = time.Second
+
+// awaitTold lets the frontend tell the client of an error that was captured, before a FATAL that follows it at once.
+func (b *backend) awaitTold() {
+	b.mu.Lock()
+	b.fatal = true
+	b.mu.Unlock()
+	if !b.untold {
+		return
+	}
+	select {
+	case <-b.told:
+	case <-time.After(toldWait):
+	}
+}
 
 // saidFatal reports that the client knows why home has ended the connection.
 func (b *backend) saidFatal() bool {

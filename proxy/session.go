@@ -391,5 +391,10 @@ func (s *Session) fail(err error) error {
 	if err := s.abortHome(); err != nil {
 		return err
 	}
-	return s.flush()
+	err = s.flush()
+	select {
+	case s.home.told <- struct{}{}:
+	default:
+	}
+	return err
 }

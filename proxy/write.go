@@ -156,9 +156,7 @@ func (s *Session) copyFromClient(sql string) error {
 			if err := s.relayCopyIn(); err != nil {
 				return err
 			}
-			if err := s.home.send(flushMessage); err != nil {
-				return homeGone(err)
-			}
+			_ = s.home.send(flushMessage) // where home has gone, what it has said last says why
 		case 'C':
 			var c request // not before: home reads nothing but COPY data until the end
 			return s.ask(s.ctx, c.close('P', ownPortal), nil)
