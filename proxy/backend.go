@@ -296,7 +296,25 @@ func (b *backend) awaitTold() {
 	}
 }
 
-// saidFatal reports that the client knows why home has ended the connection.
+// awaitEnd waits until all that home has said at its end is on its way to the client, but no longer than for a moment:
+// the client may not read.
+func (b *backend) awaitEnd() {
+	select {
+	case b.told <- struct{}{}: // pump need not wait for us
+	default:
+	}
+	for late := time.After(toldWait); ; {
+		select {
+		case <-b.captured:
+		case <-b.done:
+			return
+		case <-late:
+			return
+		}
+	}
+}
+
+// saidFatal reports that home has said why it ends the connection, which the client knows or will be told by pump.
 func (b *backend) saidFatal() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

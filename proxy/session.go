@@ -182,7 +182,9 @@ func (s *Session) refuseLength() error {
 // leave ends the session for err: a protocol violation is said to the client as FATAL.
 func (s *Session) leave(err error) error {
 	var pe *pgconn.PgError
-	if errors.As(err, &pe) && !s.home.saidFatal() {
+	if s.home.saidFatal() {
+		s.home.awaitEnd()
+	} else if errors.As(err, &pe) {
 		fatal := *pe
 		fatal.Severity, fatal.SeverityUnlocalized = "FATAL", "FATAL"
 		s.sayError(&fatal)
