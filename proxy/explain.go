@@ -146,7 +146,7 @@ func (s *Session) explained(ctx context.Context, y *execution, o explainOptions)
 	for i := range y.plan.Inputs {
 		in := &y.plan.Inputs[i]
 		for j := 0; in.Spelled && j < len(in.Columns); j++ {
-			sql = strings.ReplaceAll(sql, "'"+in.Placeholder(j)+"'", "'{}'")
+			sql = strings.ReplaceAll(sql, quoted(in, j), "'{}'")
 		}
 	}
 	return sql, nil

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"slices"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
@@ -41,7 +40,7 @@ func (s *Session) savepoint(ctx context.Context, t *pg_query.TransactionStmt, sq
 	case undo:
 		w.points = w.points[:last+1]
 	default:
-		w.points = slices.Clip(w.points[:max(last, 0)])
+		w.points = w.points[:max(last, 0)]
 	}
 	return tag, nil
 }

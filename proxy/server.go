@@ -59,6 +59,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	sessions  map[uint32]*Session // by home's process ID
+	clients   map[string]int      // sessions by database
 	listeners map[net.Listener]struct{}
 	draining  bool
 	wg        sync.WaitGroup
@@ -79,7 +80,7 @@ func NewServer(c Config) (*Server, error) {
 	}
 	s := &Server{
 		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{},
-		sessions: map[uint32]*Session{}, listeners: map[net.Listener]struct{}{},
+		sessions: map[uint32]*Session{}, clients: map[string]int{}, listeners: map[net.Listener]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, w := range c.Wrappers {
@@ -200,6 +201,7 @@ func (s *Server) register(session *Session) bool {
 		return false
 	}
 	s.sessions[session.login.PID] = session
+	s.clients[session.database]++
 	return true
 }
 
@@ -208,8 +210,13 @@ func (s *Server) unregister(session *Session) {
 	if s.sessions[session.login.PID] == session {
 		delete(s.sessions, session.login.PID)
 	}
+	s.clients[session.database]--
+	last := s.clients[session.database] == 0
+	if last {
+		delete(s.clients, session.database)
+	}
 	s.mu.Unlock()
-	if !s.serves(session.database) {
+	if last {
 		s.watch.leave(session.database)
 	}
 }
@@ -218,12 +225,7 @@ func (s *Server) unregister(session *Session) {
 func (s *Server) serves(database string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, session := range s.sessions {
-		if session.database == database {
-			return true
-		}
-	}
-	return false
+	return s.clients[database] > 0
 }
 
 // session returns the session to which home gave a process ID; nil where it is none of this proxy.

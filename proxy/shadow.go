@@ -43,8 +43,8 @@ func (s *Session) bindShadow(ctx context.Context, m *pgproto3.Bind) error {
 // needsShadow reports whether the life of a portal of this name depends on more than the session knows.
 func (s *Session) needsShadow(name string) bool { return name != "" || s.hasSavepoints() }
 
-// checkPortal complains of a portal of ours that cannot be executed or described: in a failed transaction block, or because it has ended
-// with a subtransaction. Home is ours.
+// checkPortal complains of a portal of ours that cannot be executed or described: in a failed transaction block, or
+// because it has ended with a subtransaction. Home is ours.
 func (s *Session) checkPortal(name string, p *portal, execute bool) error {
 	if s.home.state() == 'E' && (p.late == nil || !endsBlock(p)) && (execute || p.fields != nil) {
 		return aborted()

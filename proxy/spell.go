@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,33 +14,38 @@ import (
 	"github.com/sluicedb/sluice/proxy/wire"
 )
 
-// spellLimit bounds what inputs may add to a statement, in bytes: the proxy holds it all, and so does home.
+// spellLimit bounds what all inputs together may add to a statement, in bytes: the proxy holds it all, and so does home.
 const spellLimit = 64 << 20
 
 // spellAll puts the inputs of a statement into its text, as a read-only transaction takes no temporary tables.
 func (s *Session) spellAll(ctx context.Context, x *execution) error {
-	sql := x.plan.HomeSQL
+	var pairs []string // of placeholders and literals
+	left := spellLimit
 	for i := range x.plan.Inputs {
 		in := &x.plan.Inputs[i]
-		columns, err := s.spell(ctx, x, in)
+		columns, err := s.spell(ctx, x, in, left)
 		if err != nil {
 			return err
 		}
 		for i, c := range columns {
-			sql = strings.ReplaceAll(sql, "'"+in.Placeholder(i)+"'", c.literal())
-			if len(sql) > spellLimit {
+			times := strings.Count(x.plan.HomeSQL, quoted(in, i)) // references that need the same share an input
+			if left -= times * len(c.text); left < 0 {
 				return tooLong(in)
 			}
+			pairs = append(pairs, quoted(in, i), c.literal())
 		}
 	}
 	spelled := *x.plan // plans are shared
-	spelled.HomeSQL = sql
+	spelled.HomeSQL = strings.NewReplacer(pairs...).Replace(spelled.HomeSQL)
 	x.plan = &spelled
 	return nil
 }
 
-// spell reads an input and returns the values of its columns.
-func (s *Session) spell(ctx context.Context, x *execution, in *plan.Input) ([]spelling, error) {
+// quoted is the literal that stands for the i-th column of an input.
+func quoted(in *plan.Input, i int) string { return "'" + in.Placeholder(i) + "'" }
+
+// spell reads an input and returns the values of its columns, limit bytes at most.
+func (s *Session) spell(ctx context.Context, x *execution, in *plan.Input, limit int) ([]spelling, error) {
 	stream, err := s.openStream(ctx, x, in.Server, in.RemoteSQL, in.Params)
 	if err != nil {
 		return nil, err
@@ -71,12 +75,12 @@ func (s *Session) spell(ctx context.Context, x *execution, in *plan.Input) ([]sp
 		if frames, err = encoder.Append(frames[:0], rows.Record, 0, rows.NumRows()); err != nil {
 			return nil, err
 		}
+		spellRows(columns, frames)
 		size := 0
-		for i, c := range spellRows(columns, frames) {
-			columns[i] = c
-			size += len(c.text)
+		for i := range columns {
+			size += len(columns[i].text)
 		}
-		if size > spellLimit {
+		if size > limit {
 			return nil, tooLong(in)
 		}
 	}
@@ -88,7 +92,7 @@ func tooLong(in *plan.Input) error {
 }
 
 // spellRows adds the values of DataRow messages (protocol chapter "Message Formats") in text form.
-func spellRows(columns []spelling, frames []byte) []spelling {
+func spellRows(columns []spelling, frames []byte) {
 	for len(frames) > 0 {
 		size := 1 + int(binary.BigEndian.Uint32(frames[1:]))
 		row := frames[wire.HeaderSize+2 : size]
@@ -104,18 +108,19 @@ func spellRows(columns []spelling, frames []byte) []spelling {
 		}
 		frames = frames[size:]
 	}
-	return columns
 }
 
-// spelling is the inside of an array literal within an escape string constant (E'{…}'), which means the same whatever
-// standard_conforming_strings says.
+// spelling is an array literal within an escape string constant (E'{…}'), as far as it is written: that means the same
+// whatever standard_conforming_strings says.
 type spelling struct {
 	text   []byte
 	escape bool // nothing but ASCII may stand in the statement
 }
 
 func (p *spelling) next() {
-	if len(p.text) > 0 {
+	if len(p.text) == 0 {
+		p.text = append(p.text, "E'{"...)
+	} else {
 		p.text = append(p.text, ',')
 	}
 }
@@ -159,6 +164,11 @@ func appendRune(dst []byte, r rune) []byte {
 	return dst
 }
 
+// literal ends the literal and returns it.
 func (p *spelling) literal() string {
-	return string(slices.Concat([]byte("E'{"), p.text, []byte("}'")))
+	if len(p.text) == 0 {
+		return "'{}'"
+	}
+	p.text = append(p.text, "}'"...)
+	return string(p.text)
 }

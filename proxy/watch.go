@@ -38,6 +38,7 @@ type watches struct {
 type watch struct {
 	begun chan struct{} // closed once it listens, or cannot
 	stop  context.CancelFunc
+	idle  *time.Timer // runs once the last client has left; nil before
 }
 
 func newWatches(s *Server) *watches {
@@ -64,17 +65,13 @@ func (w *watches) start(database string, snapshot *catalog.Snapshot) {
 func (w *watches) leave(database string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o := w.listening[database]
-	if o == nil || w.ctx.Err() != nil {
-		return
+	switch o := w.listening[database]; {
+	case o == nil || w.ctx.Err() != nil:
+	case o.idle == nil:
+		o.idle = time.AfterFunc(watchLinger, func() { w.end(database, o) })
+	default:
+		o.idle.Reset(watchLinger)
 	}
-	w.wg.Go(func() {
-		select {
-		case <-time.After(watchLinger):
-			w.end(database, o)
-		case <-w.ctx.Done():
-		}
-	})
 }
 
 // end ends a watch that nobody needs. Whoever comes later begins another, as there is no snapshot any more.

@@ -1,8 +1,10 @@
 package tests
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -99,4 +101,26 @@ func TestReadOnlyBound(t *testing.T) {
 	want(t, conn, "ROLLBACK", "ROLLBACK")
 	want(t, conn, "SELECT count(name) FROM item, h", "100000")
 	want(t, conn, "BEGIN READ ONLY; SELECT count(name) FROM item, h WHERE item.id < 10; COMMIT", "BEGIN\n10\nCOMMIT")
+}
+
+// TestReadOnlyEnds cancels a statement while its inputs are read, and refuses one that has too many: the engine's streams
+// end, and the session goes on.
+func TestReadOnlyEnds(t *testing.T) {
+	w, streams := newCountedWorld(t, endless)
+	exec(t, w.through, declareEndless, "CREATE TABLE h AS SELECT 3 AS i")
+	conn := connect(t, w.through)
+	exec1(t, conn, "SET default_transaction_read_only = on")
+	for round := range 3 {
+		done := make(chan error, 1)
+		go func() {
+			done <- drain(context.Background(), conn, "SELECT count(*) FROM endless JOIN h USING (i) WHERE j % 2 = 1")
+		}() // no row ever comes
+		if err := cancelUntil(t, conn, done, time.Duration(round)*50*time.Millisecond); sqlState(err) != "57014" {
+			t.Fatalf("round %d: the cancelled statement ended with %v", round, err)
+		}
+		streams.await(t, 0)
+	}
+	want(t, conn, "SELECT count(*) FROM endless JOIN h USING (i)", "54000")
+	streams.await(t, 0)
+	want(t, conn, "SELECT count(*) FROM h", "1")
 }
