@@ -50,6 +50,9 @@ var arrayTypes = map[uint32]uint32{
 // DuckDB is the dialect of engine DuckDB.
 type DuckDB struct{}
 
+// Name returns "duckdb".
+func (DuckDB) Name() string { return "duckdb" }
+
 // Type returns the DuckDB type whose values a column of a Postgres type is shipped in. Types without a counterpart, and
 // numeric beyond 38 digits or without a precision, travel as text, which loses nothing.
 func (DuckDB) Type(oid uint32, typmod int32) string {
@@ -89,14 +92,6 @@ func (DuckDB) Literal(text string) string { return "'" + strings.ReplaceAll(text
 
 // RowID is the expression that names a row of a table for UPDATE and DELETE.
 func (DuckDB) RowID() string { return "rowid" }
-
-// ColumnName returns the remote name of a column.
-func ColumnName(c *catalog.Column) string {
-	if name := c.Options["column_name"]; name != "" {
-		return name
-	}
-	return c.Name
-}
 
 // Column returns the expression that yields a column of the relation aliased alias (empty: no alias) in the type it is
 // shipped in.

@@ -23,7 +23,7 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 		return sql, t, ok
 	}
 	if len(f.Args) != 1 {
-		return s.no("function %s is not proven equal on duckdb", name)
+		return s.unproven("function %s", name)
 	}
 	arg, t, ok := s.expression(f.Args[0], e)
 	if !ok {
@@ -32,7 +32,7 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 	distinct := ""
 	if f.AggDistinct {
 		if !t.groupable() {
-			return s.no("DISTINCT over this type is not proven equal on duckdb")
+			return s.unproven("DISTINCT over this type")
 		}
 		distinct = "DISTINCT "
 	}
@@ -41,7 +41,7 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 		return s.filtered("count("+distinct+arg+")", plainType(int8OID), f, e)
 	case "min", "max":
 		if t.oid == boolOID || t.oid == uuidOID || !t.sortable() || t.isFloat() {
-			return s.no("%s over this type, or under this collation, is not proven equal on duckdb", name)
+			return s.unproven("%s over this type, or under this collation,", name)
 		}
 		if t.isText() {
 			t.oid = textOID
@@ -58,7 +58,7 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 		}
 		return s.filtered(name+"("+arg+")", boolean, f, e)
 	}
-	return s.no("function %s is not proven equal on duckdb", name)
+	return s.unproven("function %s", name)
 }
 
 // sum prints sums that stay exact: DuckDB adds integers in 128 bits, and decimals in 38 digits.
@@ -74,7 +74,7 @@ func (s *shipper) sum(arg, distinct string, t typ, f *pg_query.FuncCall, e *scop
 	if p, _, ok := t.decimal(); ok && p <= 20 {
 		return s.filtered(sum, plainType(numericOID), f, e)
 	}
-	return s.no("sum over this type is not proven equal on duckdb")
+	return s.unproven("sum over this type")
 }
 
 // filtered adds the FILTER clause of an aggregate.

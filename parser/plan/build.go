@@ -67,16 +67,16 @@ type builder struct {
 	inputs     []Input
 	used       usedColumns
 	reason     string
-	dialect    dialect.DuckDB
 }
 
 // source is one reference to a foreign table in the clone, or to a view whose rows its server computes.
 type source struct {
 	parser.Relation
-	table  *catalog.Relation
-	server *catalog.Server
-	alias  string // by which the statement calls it
-	body   string // of a view: what stands for it in a FROM clause of the engine
+	table   *catalog.Relation
+	server  *catalog.Server
+	alias   string          // by which the statement calls it
+	dialect dialect.Dialect // the server's
+	body    string          // of a view: what stands for it in a FROM clause of the engine
 }
 
 func newBuilder(req Request) *builder {
@@ -111,15 +111,17 @@ func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign tables %q and %q in one statement", b.target.table.Name, t.Name),
 				"Write to one foreign table in a statement of its own.")
 		}
-		b.target = &source{Relation: r, table: t, alias: aliasOf(r.Var)}
-		return nil
+		d, err := dialect.Of(t.Server)
+		b.target = &source{Relation: r, table: t, server: t.Server, dialect: d, alias: aliasOf(r.Var)}
+		return err
 	}
 	g := govern.Read(t, as)
 	t, b.privileges = g.Relation, append(b.privileges, g.Needs...)
 	switch t.Kind {
 	case 'f':
-		b.sources = append(b.sources, source{Relation: r, table: t, server: t.Server, alias: aliasOf(r.Var)})
-		return nil
+		d, err := dialect.Of(t.Server)
+		b.sources = append(b.sources, source{Relation: r, table: t, server: t.Server, dialect: d, alias: aliasOf(r.Var)})
+		return err
 	case 'v':
 		return b.inline(r, t, g.Within)
 	}
@@ -180,7 +182,7 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	}
 	columns := make([]string, len(in.Columns))
 	for i, c := range in.Columns {
-		if columns[i] = b.dialect.Column(&s.table.Columns[c], ""); in.Blank {
+		if columns[i] = s.dialect.Column(&s.table.Columns[c], ""); in.Blank {
 			columns[i] = "NULL"
 		}
 	}
@@ -203,7 +205,7 @@ func (b *builder) origin(s *source) (string, error) {
 	if s.body != "" {
 		return s.body, nil
 	}
-	return b.dialect.Relation(s.table)
+	return s.dialect.Relation(s.table)
 }
 
 // redirect makes a reference name a temporary table, under the alias that the statement uses.

@@ -14,7 +14,7 @@ import (
 // shipper prints parts of a statement for one engine, as far as they are proven to mean there what they mean here.
 type shipper struct {
 	b      *builder
-	d      dialect.DuckDB
+	d      dialect.Dialect
 	params []int           // statement parameters in the order of the placeholders
 	places map[int]int     // of each parameter in params, where it still stands there
 	counts []int           // those among them that are numbers of rows
@@ -22,8 +22,8 @@ type shipper struct {
 	taken  map[string]bool // relation aliases in use, in lower case: DuckDB's names do not differ by case
 }
 
-func (b *builder) newShipper() *shipper {
-	return &shipper{b: b, d: b.dialect, places: map[int]int{}, taken: map[string]bool{}}
+func (b *builder) newShipper(d dialect.Dialect) *shipper {
+	return &shipper{b: b, d: d, places: map[int]int{}, taken: map[string]bool{}}
 }
 
 // shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.
@@ -35,6 +35,11 @@ func (s *shipper) no(format string, args ...any) (string, typ, bool) {
 		s.reason = fmt.Sprintf(format, args...)
 	}
 	return "", typ{}, false
+}
+
+// unproven notes what may mean something else to the engine.
+func (s *shipper) unproven(format string, args ...any) (string, typ, bool) {
+	return s.no("%s is not proven equal on %s", fmt.Sprintf(format, args...), s.d.Name())
 }
 
 // expression prints an expression and says what type it has.
@@ -73,7 +78,7 @@ func (s *shipper) expression(n *pg_query.Node, e *scope) (string, typ, bool) {
 	case *pg_query.Node_SubLink:
 		return s.subLink(n.SubLink, e)
 	}
-	return s.no("%s is not proven equal on duckdb", describe(n))
+	return s.unproven("%s", describe(n))
 }
 
 // describe names a kind of node for a reason.
@@ -98,7 +103,7 @@ func (s *shipper) constant(c *pg_query.A_Const) (string, typ, bool) {
 		}
 		return s.d.Literal(c.GetSval().Sval), unknown, true
 	}
-	return s.no("a bit string is not proven equal on duckdb")
+	return s.unproven("a bit string")
 }
 
 var (
@@ -113,7 +118,7 @@ func (s *shipper) number(text string) (string, typ, bool) {
 	}
 	m := decimalText.FindStringSubmatch(text)
 	if m == nil {
-		return s.no("the number %s is not proven equal on duckdb", text)
+		return s.unproven("the number %s", text)
 	}
 	t := decimalTyp(max(len(m[1])+len(m[2]), 1), len(m[2]))
 	return "CAST('" + text + "' AS " + s.d.Type(t.oid, t.typmod) + ")", t, true

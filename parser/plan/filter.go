@@ -96,10 +96,10 @@ func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter 
 	r := scopeRelation{alias: src.alias}
 	for i := range src.table.Columns {
 		c := &src.table.Columns[i]
-		r.columns = append(r.columns, scopeColumn{name: c.Name, sql: b.dialect.Column(c, ""), typ: columnTyp(c)})
+		r.columns = append(r.columns, scopeColumn{name: c.Name, sql: src.dialect.Column(c, ""), typ: columnTyp(c, src.dialect)})
 	}
 	e := &scope{relations: []scopeRelation{r}}
-	s := b.newShipper()
+	s := b.newShipper(src.dialect)
 	var f filter
 	for _, c := range conditions {
 		mark := len(s.params)

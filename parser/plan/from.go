@@ -58,7 +58,7 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 	colnames := v.GetAlias().GetColnames()
 	for i := range src.table.Columns {
 		c := &src.table.Columns[i]
-		sc := scopeColumn{name: c.Name, sql: s.d.Column(c, alias), typ: columnTyp(c)}
+		sc := scopeColumn{name: c.Name, sql: s.d.Column(c, alias), typ: columnTyp(c, s.d)}
 		if i < len(colnames) {
 			sc.name = colnames[i].GetString_().GetSval()
 		}

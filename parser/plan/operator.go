@@ -35,7 +35,7 @@ func (s *shipper) operator(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	case pg_query.A_Expr_Kind_AEXPR_NULLIF:
 		return s.nullIf(x, e)
 	}
-	return s.no("operator %s is not proven equal on duckdb", name)
+	return s.unproven("operator %s", name)
 }
 
 // pair prints two operands, an untyped literal taking the other's type.
@@ -69,7 +69,7 @@ func (s *shipper) compare(l, r *pg_query.Node, op string, ordered bool, e *scope
 		return s.no("comparing with NULL depends on transform_null_equals")
 	}
 	if !comparableTypes(lt, rt, ordered) {
-		return s.no("comparing these types by %s, or under this collation, is not proven equal on duckdb", op)
+		return s.unproven("comparing these types by %s, or under this collation,", op)
 	}
 	return "(" + ls + " " + op + " " + rs + ")", boolean, true
 }
@@ -87,7 +87,7 @@ func (s *shipper) inList(x *pg_query.A_Expr, not bool, e *scope) (string, typ, b
 			return "", typ{}, false
 		}
 		if parts[i] != "NULL" && !comparableTypes(lt, t, false) {
-			return s.no("IN over these types is not proven equal on duckdb")
+			return s.unproven("IN over these types")
 		}
 	}
 	op := " IN ("
@@ -110,7 +110,7 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 			return "", typ{}, false
 		}
 		if bounds[i] != "NULL" && !comparableTypes(lt, t, true) {
-			return s.no("BETWEEN over these types, or under this collation, is not proven equal on duckdb")
+			return s.unproven("BETWEEN over these types, or under this collation,")
 		}
 	}
 	op := " BETWEEN "
@@ -128,7 +128,7 @@ func (s *shipper) like(x *pg_query.A_Expr, not bool, e *scope) (string, typ, boo
 	}
 	c := x.Rexpr.GetAConst()
 	if c == nil || c.GetSval() == nil || !lt.isText() || !lt.exact || strings.ContainsAny(c.GetSval().Sval, "\\\x00") {
-		return s.no("LIKE with this pattern, or under this collation, is not proven equal on duckdb")
+		return s.unproven("LIKE with this pattern, or under this collation,")
 	}
 	op := " LIKE "
 	if not {
@@ -143,7 +143,7 @@ func (s *shipper) nullIf(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		return "", typ{}, false
 	}
 	if lt.oid != rt.oid || !comparableTypes(lt, rt, false) {
-		return s.no("NULLIF over these types is not proven equal on duckdb")
+		return s.unproven("NULLIF over these types")
 	}
 	return "nullif(" + ls + ", " + rs + ")", lt, true
 }
@@ -156,7 +156,7 @@ func (s *shipper) arithmetic(x *pg_query.A_Expr, name string, e *scope) (string,
 	case x.Lexpr != nil && name == "||":
 		return s.concat(x, e)
 	case name != "+" && name != "-" && name != "*" || x.Rexpr == nil:
-		return s.no("operator %s is not proven equal on duckdb", name)
+		return s.unproven("operator %s", name)
 	case x.Lexpr == nil:
 		return s.unary(x, name, e)
 	}
@@ -165,7 +165,7 @@ func (s *shipper) arithmetic(x *pg_query.A_Expr, name string, e *scope) (string,
 		return "", typ{}, false
 	}
 	if !lt.isInt() || !rt.isInt() {
-		return s.no("operator %s over these types is not proven equal on duckdb", name)
+		return s.unproven("operator %s over these types", name)
 	}
 	t := plainType(widerInt(lt.oid, rt.oid))
 	cast := " AS " + s.d.Type(t.oid, -1) + ")"
@@ -178,10 +178,10 @@ func (s *shipper) unary(x *pg_query.A_Expr, name string, e *scope) (string, typ,
 	}
 	sql, t, ok := s.expression(x.Rexpr, e)
 	if !ok || name != "-" {
-		return s.no("operator %s is not proven equal on duckdb", name)
+		return s.unproven("operator %s", name)
 	}
 	if _, _, exact := t.digits(); !exact {
-		return s.no("negating this type is not proven equal on duckdb")
+		return s.unproven("negating this type")
 	}
 	if t.isInt() { // a negation's overflow does not say of which type
 		return "(CAST(0 AS " + s.d.Type(t.oid, -1) + ") - " + sql + ")", t, true

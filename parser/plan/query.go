@@ -289,7 +289,7 @@ func (s *shipper) groupBy(q *pg_query.SelectStmt, e *scope, columns []scopeColum
 			}
 		}
 		if !t.groupable() {
-			s.no("grouping by this type, or under this collation, is not proven equal on duckdb")
+			s.unproven("grouping by this type, or under this collation,")
 			return "", false
 		}
 		parts = append(parts, sql)
@@ -370,7 +370,7 @@ func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, 
 		}
 	}
 	if !t.sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
-		s.no("ordering by this type, or under this collation, is not proven equal on duckdb")
+		s.unproven("ordering by this type, or under this collation,")
 		return "", false
 	}
 	desc := k.SortbyDir == pg_query.SortByDir_SORTBY_DESC

@@ -32,13 +32,13 @@ func (b *builder) remote() *Plan {
 	if len(b.sources) == 0 || !b.deliverable() {
 		return nil
 	}
-	s := b.newShipper()
+	s := b.newShipper(b.sources[0].dialect)
 	sql, columns, ok := s.query(sel, nil)
 	if !ok {
 		b.because("%s", s.reason)
 		return nil
 	}
-	if sql, ok = b.promised(sql, columns); !ok {
+	if sql, ok = s.promised(sql, columns); !ok {
 		return nil
 	}
 	return &Plan{
@@ -117,7 +117,8 @@ var deliverables = map[uint32]bool{
 }
 
 // promised makes the statement yield what home has described, column by column.
-func (b *builder) promised(sql string, columns []scopeColumn) (string, bool) {
+func (s *shipper) promised(sql string, columns []scopeColumn) (string, bool) {
+	b := s.b
 	if len(columns) != len(b.req.Fields) {
 		b.because("the engine would yield %d columns where home described %d", len(columns), len(b.req.Fields))
 		return "", false
@@ -134,7 +135,7 @@ func (b *builder) promised(sql string, columns []scopeColumn) (string, bool) {
 			b.because("column %q is read at home", f.Name)
 			return "", false
 		}
-		names[i] = b.dialect.Identifier("c" + itoa(i+1))
+		names[i] = s.d.Identifier("c" + itoa(i+1))
 		plain = plain && b.natural(c.typ, f)
 	}
 	if plain {
@@ -142,7 +143,7 @@ func (b *builder) promised(sql string, columns []scopeColumn) (string, bool) {
 	}
 	casts := make([]string, len(columns))
 	for i, f := range b.req.Fields {
-		casts[i] = "CAST(" + names[i] + " AS " + b.dialect.Type(f.OID, f.Typmod) + ")"
+		casts[i] = "CAST(" + names[i] + " AS " + s.d.Type(f.OID, f.Typmod) + ")"
 	}
 	return "SELECT " + strings.Join(casts, ", ") + " FROM (" + sql + ") AS r (" + strings.Join(names, ", ") + ")", true
 }

@@ -33,7 +33,7 @@ func (s *shipper) scalar(name string, f *pg_query.FuncCall, e *scope) (sql strin
 func (s *shipper) length(name string, arg *pg_query.Node, e *scope) (string, typ, bool) {
 	sql, t, ok := s.expression(arg, e)
 	if !ok || t.oid != textOID {
-		return s.no("function %s over this type is not proven equal on duckdb", name)
+		return s.unproven("function %s over this type", name)
 	}
 	function := "length"
 	if name == "octet_length" {
@@ -47,7 +47,7 @@ func (s *shipper) length(name string, arg *pg_query.Node, e *scope) (string, typ
 func (s *shipper) part(name string, args []*pg_query.Node, e *scope) (string, typ, bool) {
 	sql, t, ok := s.expression(args[0], e)
 	if !ok || t.oid != textOID {
-		return s.no("function %s over this type is not proven equal on duckdb", name)
+		return s.unproven("function %s over this type", name)
 	}
 	least := int32(0)
 	if name != "left" {
@@ -57,7 +57,7 @@ func (s *shipper) part(name string, args []*pg_query.Node, e *scope) (string, ty
 	for i, a := range args[1:] {
 		n := a.GetAConst()
 		if n.GetIval() == nil || n.GetIval().Ival < least {
-			return s.no("function %s with these arguments is not proven equal on duckdb", name)
+			return s.unproven("function %s with these arguments", name)
 		}
 		numbers[i], least = strconv.Itoa(int(n.GetIval().Ival)), 0
 	}
@@ -68,7 +68,7 @@ func (s *shipper) truncate(args []*pg_query.Node, e *scope) (string, typ, bool) 
 	unit := args[0].GetAConst().GetSval().GetSval()
 	sql, t, ok := s.expression(args[1], e)
 	if !ok || t.oid != timestampOID || !slices.Contains(truncations, unit) {
-		return s.no("function date_trunc with these arguments is not proven equal on duckdb")
+		return s.unproven("function date_trunc with these arguments")
 	}
 	return "date_trunc(" + s.d.Literal(unit) + ", " + sql + ")", t, true
 }
@@ -82,7 +82,7 @@ func (s *shipper) divide(x *pg_query.A_Expr, name string, e *scope) (string, typ
 	}
 	n := x.Rexpr.GetAConst()
 	if n.GetIval() == nil || n.GetIval().Ival == 0 || n.GetIval().Ival == -1 || !t.isInt() {
-		return s.no("operator %s over these operands is not proven equal on duckdb", name)
+		return s.unproven("operator %s over these operands", name)
 	}
 	t = plainType(widerInt(t.oid, int4OID))
 	if name == "/" {
@@ -99,7 +99,7 @@ func (s *shipper) concat(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		return "", typ{}, false
 	}
 	if lt.oid != textOID || rt.oid != textOID {
-		return s.no("operator || over these types is not proven equal on duckdb")
+		return s.unproven("operator || over these types")
 	}
 	t := plainType(textOID)
 	t.bytewise, t.exact = lt.bytewise && rt.bytewise, lt.exact && rt.exact

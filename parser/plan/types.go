@@ -46,9 +46,9 @@ var (
 
 func plainType(oid uint32) typ { return typ{oid: oid, typmod: -1} }
 
-func columnTyp(c *catalog.Column) typ {
+func columnTyp(c *catalog.Column, d dialect.Dialect) typ {
 	return typ{
-		asText: dialect.DuckDB{}.Type(c.Type, c.Typmod) == "VARCHAR" && !textual[c.Type],
+		asText: d.Type(c.Type, c.Typmod) == "VARCHAR" && !textual[c.Type],
 		oid:    c.Type, typmod: c.Typmod, bytewise: c.BytewiseC,
 		exact: c.BytewiseC || c.Collation == defaultCollation || c.Collation == cCollation || c.Collation == posixCollation,
 	}

@@ -84,7 +84,7 @@ func (b *builder) shipViews() {
 			Alias: &pg_query.Alias{Aliasname: alias, Colnames: v.colnames},
 		}
 		v.Holder.Node = &pg_query.Node_RangeVar{RangeVar: v.Var}
-		whole = append(whole, source{Relation: v.Relation, table: v.table, server: b.sources[v.from].server, alias: alias, body: body})
+		whole = append(whole, source{Relation: v.Relation, table: v.table, server: b.sources[v.from].server, dialect: b.sources[v.from].dialect, alias: alias, body: body})
 		for i := v.from; i < v.to; i++ {
 			kept[i] = false
 		}
@@ -103,12 +103,13 @@ func (b *builder) shipViews() {
 
 // viewBody returns what stands for a view in a FROM clause of its server; false where no one server can compute it.
 func (b *builder) viewBody(v *view) (string, bool) {
+	first := &b.sources[v.from]
 	for _, s := range b.sources[v.from:v.to] {
-		if s.server != b.sources[v.from].server {
+		if s.server != first.server {
 			return "", false
 		}
 	}
-	sql, columns, ok := b.newShipper().query(v.sub.Subquery.GetSelectStmt(), nil)
+	sql, columns, ok := b.newShipper(first.dialect).query(v.sub.Subquery.GetSelectStmt(), nil)
 	if !ok || len(columns) != len(v.table.Columns) {
 		return "", false
 	}
@@ -120,7 +121,7 @@ func (b *builder) viewBody(v *view) (string, bool) {
 			return "", false
 		}
 		taken[strings.ToLower(c.Name)] = true
-		names = append(names, b.dialect.Identifier(c.Name))
+		names = append(names, first.dialect.Identifier(c.Name))
 	}
-	return "(" + sql + ") AS " + b.dialect.Identifier("v") + " (" + strings.Join(names, ", ") + ")", true
+	return "(" + sql + ") AS " + first.dialect.Identifier("v") + " (" + strings.Join(names, ", ") + ")", true
 }

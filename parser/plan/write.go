@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5"
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
@@ -127,7 +128,7 @@ func (b *builder) fill(w *Write) {
 	var names []string
 	for i := range w.Relation.Columns {
 		c := &w.Relation.Columns[i]
-		names = append(names, b.dialect.Identifier(c.Name))
+		names = append(names, pgx.Identifier{c.Name}.Sanitize())
 		w.add(c)
 	}
 	w.RowsSQL = "SELECT " + strings.Join(names, ", ") + " FROM pg_temp." + w.Table
@@ -271,7 +272,7 @@ func (b *builder) changed(w *Write, set []*pg_query.Node) string {
 		c := &w.Relation.Columns[i]
 		if names[c.Name] || c.Generated {
 			w.add(c)
-			list.WriteString(", t." + b.dialect.Identifier(c.Name))
+			list.WriteString(", t." + pgx.Identifier{c.Name}.Sanitize())
 		}
 	}
 	return list.String()
@@ -292,10 +293,10 @@ func (b *builder) delete(w *Write, n *pg_query.DeleteStmt) error {
 	columns := b.columns(b.target)
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = b.dialect.Identifier(w.Relation.Columns[c].Name)
+		names[i] = pgx.Identifier{w.Relation.Columns[c].Name}.Sanitize()
 	}
 	w.Setup = append(w.Setup, "CREATE TEMPORARY TABLE "+table+" ON COMMIT DROP AS SELECT "+strings.Join(names, ", ")+
-		" FROM "+b.dialect.Identifier(w.Relation.Schema)+"."+b.dialect.Identifier(w.Relation.Name)+" WITH NO DATA")
+		" FROM "+pgx.Identifier{w.Relation.Schema}.Sanitize()+"."+pgx.Identifier{w.Relation.Name}.Sanitize()+" WITH NO DATA")
 	rows, err := b.targetInput(table, columns, f)
 	if err != nil {
 		return err
@@ -322,7 +323,7 @@ func (b *builder) checkCursor(where *pg_query.Node) error {
 
 // targetInput adds the input that brings the rows which may be changed, with their identities, and returns its table.
 func (b *builder) targetInput(parent string, columns []int, f filter) (string, error) {
-	from, err := b.dialect.Relation(b.target.table)
+	from, err := b.target.dialect.Relation(b.target.table)
 	if err != nil {
 		return "", err
 	}
@@ -330,9 +331,9 @@ func (b *builder) targetInput(parent string, columns []int, f filter) (string, e
 		Relation: b.target.table, Server: b.target.table.Server, Columns: columns, Filters: f.texts, Params: f.params, RowID: true, Parent: parent,
 		TempName: b.req.TempPrefix + itoa(len(b.inputs)+1),
 	}
-	list := []string{b.dialect.RowID() + " AS sluice_rowid"}
+	list := []string{b.target.dialect.RowID() + " AS sluice_rowid"}
 	for _, c := range columns {
-		list = append(list, b.dialect.Column(&b.target.table.Columns[c], ""))
+		list = append(list, b.target.dialect.Column(&b.target.table.Columns[c], ""))
 	}
 	in.RemoteSQL = "SELECT " + strings.Join(list, ", ") + " FROM " + from
 	if len(f.sql) > 0 {

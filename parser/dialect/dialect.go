@@ -1,0 +1,43 @@
+package dialect
+
+import (
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// Dialect is the SQL of one engine.
+type Dialect interface {
+	// Name is what reasons and pages call the engine: "duckdb".
+	Name() string
+	// Type returns the engine's type whose values a column of a Postgres type is shipped in.
+	Type(oid uint32, typmod int32) string
+	// Identifier quotes a name, Literal a text.
+	Identifier(name string) string
+	Literal(text string) string
+	// Column returns the expression that yields a column of the relation aliased alias (empty: no alias) in the type it
+	// is shipped in.
+	Column(c *catalog.Column, alias string) string
+	// Relation returns the FROM item that reads a foreign table.
+	Relation(r *catalog.Relation) (string, error)
+	// RowID is the expression that names a row of a table for UPDATE and DELETE.
+	RowID() string
+}
+
+var dialects = map[string]Dialect{"sluice_duckdb": DuckDB{}}
+
+// Of returns the dialect of a server.
+func Of(s *catalog.Server) (Dialect, error) {
+	if d := dialects[s.Wrapper]; d != nil {
+		return d, nil
+	}
+	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q needs wrapper %q, which this Sluice does not have", s.Name, s.Wrapper),
+		"Run a build of Sluice that has this engine.")
+}
+
+// ColumnName returns the remote name of a column.
+func ColumnName(c *catalog.Column) string {
+	if name := c.Options["column_name"]; name != "" {
+		return name
+	}
+	return c.Name
+}
