@@ -70,15 +70,20 @@ func (h *handshake) verifier(ctx context.Context, mechanisms []string) (verifier
 	}
 	v, err := parseVerifier(secret)
 	if err != nil {
-		return mockVerifier(user), true
+		return mockVerifier(), true
 	}
 	return v, true
 }
 
 // passThrough ends the client's SCRAM exchange here and logs in to home with the key that the client's proof gives. It
-// returns home's AuthenticationOk.
+// returns home's AuthenticationOk. Home is asked first: what it says the password is hashed with is what the client is told,
+// so that a role without a verifier looks as it does at home, which makes up a salt and never changes it.
 func (h *handshake) passThrough(l *login, v verifier, mechanisms []string) (*frame, error) {
-	s := &scramServer{v: v, binding: h.binding}
+	c, err := l.challenge(mechanisms)
+	if err != nil {
+		return nil, err
+	}
+	s := &scramServer{v: v, hash: c.hash, binding: h.binding}
 	if err := h.client.send(&pgproto3.AuthenticationSASL{AuthMechanisms: s.mechanisms()}); err != nil {
 		return nil, err
 	}
@@ -104,7 +109,7 @@ func (h *handshake) passThrough(l *login, v verifier, mechanisms []string) (*fra
 	if !right {
 		return nil, h.wrongPassword()
 	}
-	ok, err := l.scram(k, mechanisms)
+	ok, err := l.prove(c, k)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +290,16 @@ func (f *frame) mechanisms() ([]string, error) {
 
 // scram logs in to home, which has offered mechanisms, with a role's keys. It returns home's AuthenticationOk.
 func (l *login) scram(k keys, mechanisms []string) (*frame, error) {
-	c, chosen, err := l.scramClient(k, mechanisms)
+	c, err := l.challenge(mechanisms)
+	if err != nil {
+		return nil, err
+	}
+	return l.prove(c, k)
+}
+
+// challenge begins a SCRAM exchange with home, which has offered mechanisms, up to home's challenge.
+func (l *login) challenge(mechanisms []string) (*scramClient, error) {
+	c, chosen, err := l.scramClient(mechanisms)
 	if err != nil {
 		return nil, err
 	}
@@ -296,20 +310,25 @@ func (l *login) scram(k keys, mechanisms []string) (*frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.final(message)
+	if err := c.challenge(message); err != nil {
+		return nil, l.lost(err)
+	}
+	return c, nil
+}
+
+// prove ends the exchange with a role's keys. It returns home's AuthenticationOk.
+func (l *login) prove(c *scramClient, k keys) (*frame, error) {
+	if err := l.home.send(&pgproto3.SASLResponse{Data: c.final(k)}); err != nil {
+		return nil, l.lost(err)
+	}
+	message, err := l.expect(pgproto3.AuthTypeSASLFinal)
 	if err != nil {
-		return nil, l.lost(err)
-	}
-	if err := l.home.send(&pgproto3.SASLResponse{Data: answer}); err != nil {
-		return nil, l.lost(err)
-	}
-	if message, err = l.expect(pgproto3.AuthTypeSASLFinal); err != nil {
 		return nil, err
 	}
-	if err := c.verify(message); err != nil {
+	if err := c.verify(k, message); err != nil {
 		return nil, l.lost(err)
 	}
-	l.keys, l.bound, l.asked = k, chosen == mechanismPlus, true
+	l.keys, l.bound, l.asked = k, c.binding != nil, true
 	return l.next()
 }
 

@@ -63,6 +63,8 @@ const setup = `
 CREATE ROLE alice LOGIN PASSWORD 'wonderland';
 CREATE ROLE crowded LOGIN PASSWORD 'wonderland' CONNECTION LIMIT 0;
 CREATE ROLE locked LOGIN;
+CREATE ROLE expired LOGIN PASSWORD 'wonderland' VALID UNTIL '2020-01-01';
+CREATE ROLE slow LOGIN PASSWORD 'SCRAM-SHA-256$20000:c2FsdHNhbHRzYWx0c2FsdA==$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
 SET password_encryption = md5;
 CREATE ROLE old LOGIN PASSWORD 'rabbit';
 `
@@ -162,7 +164,7 @@ func runAt(ctx context.Context, url, sql string, args ...string) ([]string, erro
 
 // verifierOf is what sluice.get_auth will do: no superusers, and an empty verifier for roles that do not exist.
 func verifierOf(ctx context.Context, role string) (string, bool, error) {
-	rows, err := asSuperuser(ctx, `SELECT CASE WHEN rolsuper THEN 'no' ELSE coalesce(rolpassword, '') END FROM pg_authid WHERE rolname = $1`, role)
+	rows, err := asSuperuser(ctx, `SELECT CASE WHEN rolsuper THEN 'no' WHEN rolvaliduntil < now() THEN '' ELSE coalesce(rolpassword, '') END FROM pg_authid WHERE rolname = $1`, role)
 	if err != nil || len(rows) == 0 {
 		return "", err == nil, err
 	}

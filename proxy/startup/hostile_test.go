@@ -127,7 +127,7 @@ func TestHostileHome(t *testing.T) {
 	next := func(data string) []byte { return encoded(&pgproto3.AuthenticationSASLContinue{Data: []byte(data)}) }
 	final := func(data string) []byte { return encoded(&pgproto3.AuthenticationSASLFinal{Data: []byte(data)}) }
 	ok := encoded(&pgproto3.AuthenticationOk{}, &pgproto3.ReadyForQuery{TxStatus: 'I'})
-	const salted = ",s=c2FsdHNhbHRzYWx0,i=4096"
+	salted := "," + hashOf(t, "alice")
 	for name, c := range map[string]struct {
 		says  [][]byte // offer, answer to the first message, answer to the proof; %NONCE is the proxy's nonce
 		proof bool     // it gets a proof
@@ -141,6 +141,9 @@ func TestHostileHome(t *testing.T) {
 		"no nonce":                 {[][]byte{offer, next("s=c2FsdA==,i=1")}, false, ""},
 		"nothing":                  {[][]byte{offer, next("")}, false, ""},
 		"commas":                   {[][]byte{offer, next(",,,")}, false, ""},
+		"no salt":                  {[][]byte{offer, next("r=%NONCEx,i=4096")}, false, ""},
+		"a salt that is none":      {[][]byte{offer, next("r=%NONCEx,s=***,i=4096")}, false, ""},
+		"no iterations":            {[][]byte{offer, next("r=%NONCEx,s=c2FsdA==,i=0")}, false, ""},
 		"an extension":             {[][]byte{offer, next("m=must,r=%NONCEx" + salted)}, false, ""},
 		"an error":                 {[][]byte{offer, next("e=other-error")}, false, ""},
 		"the end at once":          {[][]byte{offer, ok}, false, ""},
@@ -170,6 +173,21 @@ func TestHostileHome(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hashOf is what home says of a role's password in a challenge.
+func hashOf(t *testing.T, role string) string {
+	t.Helper()
+	secret, _, err := verifierOf(t.Context(), role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(secret, "$")
+	if len(parts) != 3 {
+		t.Fatalf("%s has no verifier but %q", role, secret)
+	}
+	iterations, salt, _ := strings.Cut(parts[1], ":")
+	return "s=" + salt + ",i=" + iterations
 }
 
 func encoded(messages ...pgproto3.Message) []byte {

@@ -45,21 +45,21 @@ func (l *login) distrust(cause error) error {
 	return &refusal{told: e, cause: cause}
 }
 
-// scramClient chooses how to log in to home, which has offered mechanisms, with a role's keys.
-func (l *login) scramClient(k keys, mechanisms []string) (c *scramClient, chosen string, err error) {
+// scramClient chooses how to log in to home, which has offered mechanisms.
+func (l *login) scramClient(mechanisms []string) (c *scramClient, chosen string, err error) {
 	if err := l.permit(pgproto3.AuthTypeSASL); err != nil {
 		return nil, "", err
 	}
 	hash := l.homeHash()
 	switch {
 	case hash != nil && slices.Contains(mechanisms, mechanismPlus):
-		return &scramClient{keys: k, header: bindingHeader, binding: hash}, mechanismPlus, nil
+		return &scramClient{header: bindingHeader, binding: hash}, mechanismPlus, nil
 	case l.config.ChannelBinding == "require":
 		return nil, "", l.distrust(errors.New("channel_binding=require, but home offers no channel binding"))
 	case hash != nil: // we could have, and home will know if somebody took PLUS from its offer
-		return &scramClient{keys: k, header: "y,,"}, mechanism, nil
+		return &scramClient{header: "y,,"}, mechanism, nil
 	}
-	return &scramClient{keys: k, header: "n,,"}, mechanism, nil
+	return &scramClient{header: "n,,"}, mechanism, nil
 }
 
 // homeHash returns the hash to bind a login to home's certificate with; nil where there is none or it is not wanted.

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -21,17 +22,13 @@ const (
 	bindingHeader = "p=tls-server-end-point,,"
 	keySize       = sha256.Size
 	nonceSize     = 18
-	saltSize      = 16
-	iterations    = 4096
 )
 
 // keys are what a role logs in with in place of its password. Zero: none are known.
 type keys struct{ client, server []byte }
 
-// verifier is what a server keeps of a password.
+// verifier is what a server keeps of a password, less salt and iterations, which home tells.
 type verifier struct {
-	iterations        int
-	salt              []byte
 	storedKey, server []byte
 	doomed            bool // no proof is right
 }
@@ -49,37 +46,40 @@ func parseVerifier(s string) (verifier, error) {
 		return verifier{}, bad
 	}
 	var v verifier
-	var err [4]error
-	v.iterations, err[0] = strconv.Atoi(count)
-	v.salt, err[1] = base64.StdEncoding.DecodeString(salt)
-	v.storedKey, err[2] = base64.StdEncoding.DecodeString(stored)
-	v.server, err[3] = base64.StdEncoding.DecodeString(server)
-	if errors.Join(err[:]...) != nil || v.iterations < 1 || len(v.storedKey) != keySize || len(v.server) != keySize {
+	var err [3]error
+	err[0] = checkHash(salt, count)
+	v.storedKey, err[1] = base64.StdEncoding.DecodeString(stored)
+	v.server, err[2] = base64.StdEncoding.DecodeString(server)
+	if errors.Join(err[:]...) != nil || len(v.storedKey) != keySize || len(v.server) != keySize {
 		return verifier{}, bad
 	}
 	return v, nil
 }
 
-// mockSecret makes the salts of mock verifiers stable for a role while this process lives.
-var mockSecret = random(keySize)
-
-// mockVerifier is for a role that has no verifier: the exchange looks as any other, and no proof is right.
-func mockVerifier(user string) verifier {
-	return verifier{
-		iterations: iterations, salt: mac(mockSecret, []byte(user))[:saltSize],
-		storedKey: make([]byte, keySize), server: make([]byte, keySize), doomed: true,
+// checkHash checks what a password is hashed with.
+func checkHash(salt, count string) error {
+	if n, err := strconv.Atoi(count); err != nil || n < 1 {
+		return fmt.Errorf("invalid number of iterations %q", count)
 	}
+	_, err := base64.StdEncoding.DecodeString(salt)
+	return err
 }
 
-// scramClient is one exchange with home.
+// mockVerifier is for a role that has no verifier: the exchange looks as any other, and no proof is right.
+func mockVerifier() verifier {
+	return verifier{storedKey: make([]byte, keySize), server: make([]byte, keySize), doomed: true}
+}
+
+// scramClient is one exchange with home: first, challenge, final, verify.
 type scramClient struct {
-	keys    keys
 	header  string
 	binding []byte // with PLUS: hash of home's certificate
+	hash    string // "s=SALT,i=ITERATIONS" of the role, as home says
 
-	nonce     string
-	firstBare string
-	auth      []byte
+	nonce       string
+	firstBare   string
+	serverFirst string
+	auth        []byte
 }
 
 func (c *scramClient) first() []byte {
@@ -88,27 +88,35 @@ func (c *scramClient) first() []byte {
 	return []byte(c.header + c.firstBare)
 }
 
-// final answers home's first message.
-func (c *scramClient) final(serverFirst []byte) ([]byte, error) {
-	fields := strings.Split(string(serverFirst), ",")
-	if len(fields) < 3 || !strings.HasPrefix(fields[0], "r=") {
-		return nil, errors.New("invalid SCRAM message from home")
+// challenge takes home's first message.
+func (c *scramClient) challenge(serverFirst []byte) error {
+	c.serverFirst = string(serverFirst)
+	first, hash, _ := strings.Cut(c.serverFirst, ",")
+	fields := strings.Split(hash, ",")
+	if len(fields) < 2 || !strings.HasPrefix(first, "r=") || !strings.HasPrefix(fields[0], "s=") || !strings.HasPrefix(fields[1], "i=") {
+		return errors.New("invalid SCRAM message from home")
 	}
-	nonce := fields[0][2:]
+	nonce := first[2:]
 	if !strings.HasPrefix(nonce, c.nonce) || len(nonce) == len(c.nonce) || !printable(nonce) {
-		return nil, errors.New("invalid SCRAM nonce from home")
+		return errors.New("invalid SCRAM nonce from home")
 	}
-	without := "c=" + base64.StdEncoding.EncodeToString(append([]byte(c.header), c.binding...)) + ",r=" + nonce
-	c.auth = []byte(c.firstBare + "," + string(serverFirst) + "," + without)
-	stored := sha256.Sum256(c.keys.client)
+	c.nonce, c.hash = nonce, fields[0]+","+fields[1]
+	return checkHash(fields[0][2:], fields[1][2:])
+}
+
+// final answers home's challenge with a role's keys.
+func (c *scramClient) final(k keys) []byte {
+	without := "c=" + base64.StdEncoding.EncodeToString(append([]byte(c.header), c.binding...)) + ",r=" + c.nonce
+	c.auth = []byte(c.firstBare + "," + c.serverFirst + "," + without)
+	stored := sha256.Sum256(k.client)
 	proof := make([]byte, keySize)
-	subtle.XORBytes(proof, c.keys.client, mac(stored[:], c.auth))
-	return []byte(without + ",p=" + base64.StdEncoding.EncodeToString(proof)), nil
+	subtle.XORBytes(proof, k.client, mac(stored[:], c.auth))
+	return []byte(without + ",p=" + base64.StdEncoding.EncodeToString(proof))
 }
 
 // verify checks that home knows the role as well.
-func (c *scramClient) verify(serverFinal []byte) error {
-	want := "v=" + base64.StdEncoding.EncodeToString(mac(c.keys.server, c.auth))
+func (c *scramClient) verify(k keys, serverFinal []byte) error {
+	want := "v=" + base64.StdEncoding.EncodeToString(mac(k.server, c.auth))
 	if subtle.ConstantTimeCompare([]byte(want), serverFinal) != 1 {
 		return errors.New("home does not know the role's keys: invalid SCRAM server signature")
 	}

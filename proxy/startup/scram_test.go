@@ -47,15 +47,17 @@ func TestScramExample(t *testing.T) {
 	if !bytes.Equal(got.client, k.client) || !hmac.Equal(got.server, k.server) {
 		t.Error("the proof gave other keys than the password")
 	}
-	c := &scramClient{keys: k, header: "n,,", nonce: "rOprNGfwEbeRWgbNEkqO", firstBare: "n=user,r=rOprNGfwEbeRWgbNEkqO"}
-	answer, err := c.final([]byte(first))
-	if err != nil || string(answer) != final {
-		t.Errorf("client: %s %v, want %s", answer, err, final)
+	c := &scramClient{header: "n,,", nonce: "rOprNGfwEbeRWgbNEkqO", firstBare: "n=user,r=rOprNGfwEbeRWgbNEkqO"}
+	if err := c.challenge([]byte(first)); err != nil || c.hash != "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096" {
+		t.Errorf("client: %q %v", c.hash, err)
 	}
-	if err := c.verify([]byte(verified)); err != nil {
+	if answer := c.final(k); string(answer) != final {
+		t.Errorf("client: %s, want %s", answer, final)
+	}
+	if err := c.verify(k, []byte(verified)); err != nil {
 		t.Error(err)
 	}
-	if err := c.verify([]byte(strings.Replace(verified, "6", "7", 1))); err == nil {
+	if err := c.verify(k, []byte(strings.Replace(verified, "6", "7", 1))); err == nil {
 		t.Error("a wrong server signature is taken")
 	}
 }
@@ -73,27 +75,30 @@ func TestVerifier(t *testing.T) {
 			t.Errorf("%q is taken for a verifier: %+v", bad, v)
 		}
 	}
-	a, b := mockVerifier("a"), mockVerifier("b")
-	if bytes.Equal(a.salt, b.salt) || !bytes.Equal(a.salt, mockVerifier("a").salt) {
-		t.Error("a mock salt must be the role's own and stay the same")
+}
+
+// exchange takes a client's first message to its last.
+func exchange(t *testing.T, s *scramServer, c *scramClient, k keys) []byte {
+	t.Helper()
+	chosen := mechanism
+	if c.binding != nil {
+		chosen = mechanismPlus
 	}
-	if len(a.salt) != saltSize || a.iterations != iterations {
-		t.Error("a mock verifier looks unlike Postgres' own")
+	s.hash = "s=c2FsdHNhbHRzYWx0c2FsdA==,i=4096"
+	challenge, err := s.first(chosen, c.first())
+	if err == nil {
+		err = c.challenge(challenge)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.final(k)
 }
 
 // A doomed exchange fails even for a client that knows the keys of nothing.
 func TestDoomedExchange(t *testing.T) {
-	s := &scramServer{v: mockVerifier("nobody")}
-	c := &scramClient{keys: keys{make([]byte, keySize), make([]byte, keySize)}, header: "n,,"}
-	challenge, err := s.first(mechanism, c.first())
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := c.final(challenge)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := &scramServer{v: mockVerifier()}
+	answer := exchange(t, s, &scramClient{header: "n,,"}, keys{make([]byte, keySize), make([]byte, keySize)})
 	if _, k, ok, err := s.final(answer); ok || err != nil || k.client != nil {
 		t.Errorf("ok %v err %v keys %v", ok, err, k)
 	}
@@ -127,7 +132,7 @@ func TestScramFirst(t *testing.T) {
 		{false, mechanism, "n", "08P01", "malformed SCRAM message"},
 		{false, mechanism, "n,,r=abc", "08P01", "malformed SCRAM message"},
 	} {
-		s := &scramServer{v: mockVerifier("x")}
+		s := &scramServer{v: mockVerifier()}
 		if c.bound {
 			s.binding = []byte("hash")
 		}
@@ -168,21 +173,14 @@ func TestScramFinal(t *testing.T) {
 		"an extension": {func(s string) string { return strings.Replace(s, ",p=", ",x=y,p=", 1) }, ""},
 	} {
 		s := &scramServer{v: v, binding: []byte("hash")}
-		cl := &scramClient{keys: k, header: bindingHeader, binding: s.binding}
-		challenge, err := s.first(mechanismPlus, cl.first())
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := cl.final(challenge)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cl := &scramClient{header: bindingHeader, binding: s.binding}
+		answer := exchange(t, s, cl, k)
 		_, _, ok, err := s.final([]byte(c.change(string(answer))))
 		var e *pgconn.PgError
 		if ok || (c.code == "") != (err == nil) || (c.code != "" && (!errors.As(err, &e) || e.Code != c.code)) {
 			t.Errorf("%s: ok %v, err %v, want %q", name, ok, err, c.code)
 		}
-		if out, _, ok, err := s.final(answer); !ok || err != nil || cl.verify(out) != nil {
+		if out, _, ok, err := s.final(answer); !ok || err != nil || cl.verify(k, out) != nil {
 			t.Errorf("%s: the right answer fails: %v", name, err)
 		}
 	}
@@ -190,10 +188,13 @@ func TestScramFinal(t *testing.T) {
 
 // What home may say to us: a nonce that is not ours is not home's.
 func TestScramClientRefusals(t *testing.T) {
-	for _, bad := range []string{"", "r=", "r=x,s=AAAA,i=1", "e=other-error", "r=%s,s=AAAA,i=1", "x=%sabc,s=AAAA,i=1", "r=%sabc,s=AAAA"} {
-		c := &scramClient{keys: keys{make([]byte, keySize), make([]byte, keySize)}, header: "n,,"}
+	for _, bad := range []string{
+		"", "r=", "r=x,s=AAAA,i=1", "e=other-error", "r=%s,s=AAAA,i=1", "x=%sabc,s=AAAA,i=1", "r=%sabc,s=AAAA",
+		"r=%sabc,s=AAAA,i=0", "r=%sabc,s=AAAA,i=x", "r=%sabc,s=A,i=1", "r=%sabc,i=1,s=AAAA",
+	} {
+		c := &scramClient{header: "n,,"}
 		c.first()
-		if _, err := c.final([]byte(strings.Replace(bad, "%s", c.nonce, 1))); err == nil {
+		if err := c.challenge([]byte(strings.Replace(bad, "%s", c.nonce, 1))); err == nil {
 			t.Errorf("%q is answered", bad)
 		}
 	}

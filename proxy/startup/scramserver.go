@@ -12,6 +12,7 @@ import (
 // scramServer is one exchange with a client.
 type scramServer struct {
 	v       verifier
+	hash    string // "s=SALT,i=ITERATIONS", what the client is to hash the password with
 	binding []byte // hash of our certificate; nil: PLUS is not offered
 
 	plus        bool   // the client chose PLUS
@@ -62,7 +63,7 @@ func (s *scramServer) first(chosen string, message []byte) ([]byte, error) {
 		}
 	}
 	s.nonce = client + base64.StdEncoding.EncodeToString(random(nonceSize))
-	s.serverFirst = fmt.Appendf(nil, "r=%s,s=%s,i=%d", s.nonce, base64.StdEncoding.EncodeToString(s.v.salt), s.v.iterations)
+	s.serverFirst = []byte("r=" + s.nonce + "," + s.hash)
 	return s.serverFirst, nil
 }
 

@@ -71,7 +71,7 @@ func TestRelayBetweenTLS(t *testing.T) {
 func TestWrongPassword(t *testing.T) {
 	for _, mode := range []string{"disable", "require"} {
 		p := startProxy(t, withTLS(ecdsaCert()), withVerifier)
-		for _, user := range []string{"alice", "locked", "old", "nobody_at_all"} {
+		for _, user := range []string{"alice", "locked", "old", "expired", "nobody_at_all"} {
 			_, err := connect(t, p.url(user, "wrong", "scram", "channel_binding=prefer&sslmode="+mode))
 			var e *pgconn.PgError
 			if !errors.As(err, &e) {
@@ -81,6 +81,37 @@ func TestWrongPassword(t *testing.T) {
 				t.Errorf("%s: %+v", user, e)
 			}
 		}
+	}
+}
+
+// What a password is to be hashed with tells nothing of the role: it is what home says of it, always.
+func TestChallengeIsHomes(t *testing.T) {
+	challenge := func(address, user string) string {
+		r := rawTo(t, address)
+		r.say(startupMessage(3<<16, "user", user, "database", "scram")...)
+		r.frame()
+		const first = "n,,n=,r=abcdefghijklmnopqrstuvwx"
+		r.say(sasl("SCRAM-SHA-256", len(first), first)...)
+		typ, body := r.frame()
+		_, hash, ok := strings.Cut(string(body), ",")
+		if typ != 'R' || !ok {
+			t.Fatalf("%s: %q %q", user, typ, body)
+		}
+		return hash
+	}
+	p, other := startProxy(t, withVerifier), startProxy(t, withVerifier)
+	seen := map[string]string{}
+	for _, user := range []string{"alice", "locked", "old", "expired", "slow", "nobody_at_all", "nobody_either"} {
+		want := challenge(home().Addr(), user)
+		for _, address := range []string{p.Addr().String(), other.Addr().String()} {
+			if got := challenge(address, user); got != want {
+				t.Errorf("%s is to use %s, at home %s", user, got, want)
+			}
+		}
+		if namesake := seen[want]; namesake != "" {
+			t.Errorf("%s and %s are to use the same", user, namesake)
+		}
+		seen[want] = user
 	}
 }
 
