@@ -68,3 +68,13 @@ func (s *Snapshot) Mentions(name string) bool {
 	_, ok := s.names[name]
 	return ok
 }
+
+// Gained reports whether the snapshot has names of relations that an older one has not.
+func (s *Snapshot) Gained(older *Snapshot) bool {
+	for name := range s.names {
+		if !older.Mentions(name) {
+			return true
+		}
+	}
+	return false
+}

@@ -23,6 +23,9 @@ const (
 	Execute
 )
 
+// Writes reports whether statements of the kind change rows, so that Postgres starts them at their first Execute.
+func (k Kind) Writes() bool { return k == Insert || k == Update || k == Delete || k == Merge }
+
 func kindOf(n *pg_query.Node) Kind {
 	switch n := n.GetNode().(type) {
 	case *pg_query.Node_SelectStmt:

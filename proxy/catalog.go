@@ -66,8 +66,14 @@ func (s *Session) isStale() bool {
 	if shared == nil {
 		return s.snapshot.Installed
 	}
-	s.snapshot = shared
+	s.adopt(shared)
 	return false
+}
+
+// adopt takes a snapshot for the session's own.
+func (s *Session) adopt(snapshot *catalog.Snapshot) {
+	s.gained = s.gained || s.snapshot != nil && snapshot.Gained(s.snapshot)
+	s.snapshot = snapshot
 }
 
 // early matches single statements that name no table of ours and may stand before the first query of a transaction, or
@@ -75,7 +81,13 @@ func (s *Session) isStale() bool {
 var early = regexp.MustCompile(`(?i)^\s*(SET|RESET|SHOW|LOCK|BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|LISTEN|UNLISTEN|NOTIFY|DEALLOCATE)\b[^;]*;?\s*$`)
 
 // comesEarly reports whether a Query or Parse has such a statement: within a transaction nothing may be asked before it.
+// What a Bind names may be one, unless the transaction has run DDL.
 func (s *Session) comesEarly(typ byte, size int) (bool, error) {
+	if typ == 'B' {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return !s.ddl, nil
+	}
 	const longest = 1 << 10
 	if size > longest {
 		return false, nil
@@ -105,14 +117,14 @@ func (s *Session) refresh(ctx context.Context) error {
 	s.stale, s.private = false, false
 	s.mu.Unlock()
 	if shared := s.server.cache.Get(s.database); shared != nil && !stale {
-		s.snapshot = shared
+		s.adopt(shared)
 		return nil
 	}
 	snapshot, err := catalog.Load(ctx, s)
 	if err != nil {
 		return err
 	}
-	s.snapshot = snapshot
+	s.adopt(snapshot)
 	if snapshot.Uncommitted {
 		s.mu.Lock()
 		s.private = true

@@ -18,11 +18,7 @@ type late struct {
 // isLate reports whether a statement is looked into at Execute: all but those that have plans of their own, and those on
 // portals of ours, which home cannot describe.
 func (s *Session) isLate(st *parser.Statement) bool {
-	switch st.Kind {
-	case parser.Select, parser.Insert, parser.Update, parser.Delete, parser.Merge:
-		return false
-	}
-	return s.cursorUtility(st.Node.Stmt) == nil
+	return st.Kind != parser.Select && !st.Kind.Writes() && s.cursorUtility(st.Node.Stmt) == nil
 }
 
 // bindLate lets home bind a utility and remembers that its Execute is ours. Home is ours.

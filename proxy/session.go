@@ -50,6 +50,7 @@ type Session struct {
 	skip     bool // a statement of ours failed: drop messages until Sync
 	snapshot *catalog.Snapshot
 	private  bool              // snapshot was read inside an open transaction
+	gained   bool              // snapshot has names that the one before had not: see reconsider
 	internal map[string]string // SQL of our own at home → its statement name
 	serial   int               // numbers temporary tables
 
@@ -195,7 +196,7 @@ func (s *Session) leave(err error) error {
 
 // message handles one message of the client.
 func (s *Session) message(typ byte, size int) error {
-	if typ == 'Q' || typ == 'P' {
+	if typ == 'Q' || typ == 'P' || typ == 'B' {
 		if done, err := s.update(typ, size); done || err != nil {
 			return err
 		}
@@ -268,8 +269,8 @@ func (s *Session) takeHome() error {
 	return s.home.wait()
 }
 
-// update brings the catalog up to date before a message with a query text is looked at. done says that this failed and
-// that the message was refused for it.
+// update brings the catalog up to date before a message is looked at that has a query text or names one. done says that
+// this failed and that the message was refused for it.
 func (s *Session) update(typ byte, size int) (done bool, err error) {
 	if s.defining { // what was sent before may define what this one names
 		if err := s.takeHome(); err != nil {
@@ -277,7 +278,8 @@ func (s *Session) update(typ byte, size int) (done bool, err error) {
 		}
 		s.defining = false
 	}
-	if !s.isStale() {
+	stale := s.isStale()
+	if !stale && !s.gained {
 		return false, nil
 	}
 	if err := s.takeHome(); err != nil {
@@ -291,7 +293,17 @@ func (s *Session) update(typ byte, size int) (done bool, err error) {
 			return false, err
 		}
 	}
-	err = s.refresh(s.ctx)
+	if stale {
+		err = s.refresh(s.ctx)
+	}
+	if err == nil && s.gained {
+		err = s.reconsider(s.ctx)
+	}
+	return s.updated(size, err)
+}
+
+// updated ends an update that err has met.
+func (s *Session) updated(size int, err error) (done bool, _ error) {
 	switch {
 	case err == nil && (s.group || s.home.inBlock()):
 		return false, nil

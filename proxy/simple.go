@@ -231,8 +231,7 @@ func (s *Session) runSimple(x *execution) error {
 		return err
 	}
 	run := s.runPortal
-	switch x.statement.Kind {
-	case parser.Insert, parser.Update, parser.Delete, parser.Merge:
+	if x.statement.Kind.Writes() {
 		run = s.runReturning
 	}
 	if err := run(x.described); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/catalog"
@@ -22,13 +23,14 @@ type execution struct {
 	plan      *plan.Plan     // nil for a statement that the proxy runs itself
 	bind      *pgproto3.Bind // parameters as the client gave them; nil for none
 	own       func(ctx context.Context, x *execution) (*cursor, error)
+	denied    error // what the role lacks a privilege for, of a statement that is checked at Execute
 	tag       func(rows int64) string
 	texts     []*string // parameters in text form, once asked for
 }
 
 // atHome reports whether home runs the statement, over inputs that are shipped to it.
 func (x *execution) atHome() bool {
-	return x.plan != nil && x.plan.Route == plan.HomeJoin && x.plan.Write == nil
+	return x.denied == nil && x.plan != nil && x.plan.Route == plan.HomeJoin && x.plan.Write == nil
 }
 
 // timeout returns the statement_timeout under which the statement was analysed, 0 for none.
@@ -64,6 +66,8 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 	}
 	p.open = func(ctx context.Context) (*cursor, error) {
 		switch {
+		case x.denied != nil:
+			return nil, x.denied
 		case x.own != nil:
 			c, err := x.own(ctx, x)
 			if x.tag != nil {
@@ -129,10 +133,19 @@ func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
 		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(d.fields))
 	}
 	ours, err := s.plan(run.ctx, x)
+	if x.statement.Kind.Writes() && lacksPrivilege(err) && !s.home.failed() { // Postgres starts it at Execute, and then checks
+		x.denied = err
+		return x, s.checkParams(run.ctx, x)
+	}
 	if err != nil || !ours {
 		return nil, s.cause(err)
 	}
 	return x, nil
+}
+
+func lacksPrivilege(err error) bool {
+	pe, ok := err.(*pgconn.PgError)
+	return ok && pe.Code == pgerr.InsufficientPrivilege
 }
 
 // plan analyses and plans x.statement; false where nothing of ours is in it.
