@@ -73,7 +73,32 @@ func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) error 
 		return err
 	}
 	defer stream.Close()
-	return s.copyStream(ctx, rowsTable(in), inputFields(in), stream)
+	rows, err := s.copyStream(ctx, rowsTable(in), inputFields(in), stream)
+	if err != nil || rows < studiedRows {
+		return err
+	}
+	return s.study(ctx, in)
+}
+
+// studiedRows is the number of rows from which on it pays that home knows what is in an input.
+const studiedRows = 1000
+
+// study lets home plan with an input as with a table that it knows: with indexes where rows are looked up, and statistics.
+func (s *Session) study(ctx context.Context, in *plan.Input) error {
+	for _, key := range in.Probes {
+		names, method := make([]string, len(key)), "btree"
+		if len(key) == 1 {
+			method = "hash"
+		}
+		for i, c := range key {
+			names[i] = pgx.Identifier{in.Relation.Columns[c].Name}.Sanitize()
+		}
+		if _, err := s.Exec(ctx, "CREATE INDEX ON pg_temp."+in.TempName+" USING "+method+" ("+strings.Join(names, ", ")+")"); err != nil {
+			return err
+		}
+	}
+	_, err := s.Exec(ctx, "ANALYZE pg_temp."+in.TempName)
+	return err
 }
 
 // createInput makes the table for an input with the very column types of the foreign table or view, whose name the role
@@ -122,23 +147,24 @@ func (s *Session) openStream(ctx context.Context, x *execution, server *catalog.
 	return engine.Open(ctx, q)
 }
 
-// copyStream feeds a stream into a table at home by COPY. Types that have no binary form here travel as text.
-func (s *Session) copyStream(ctx context.Context, table string, fields []engines.Field, stream engines.Stream) error {
+// copyStream feeds a stream into a table at home by COPY and returns the number of rows. Types that have no binary form
+// here travel as text.
+func (s *Session) copyStream(ctx context.Context, table string, fields []engines.Field, stream engines.Stream) (rows int64, err error) {
 	c := &copying{stream: stream, format: encode.Binary}
 	sql := "COPY " + table + " FROM STDIN (FORMAT binary)"
-	var err error
 	c.encoder, err = encode.New(fields, []int16{encode.Binary}, stream.Fields(), encode.Home)
 	if err != nil || s.setting("client_encoding") != "UTF8" { // text in binary form would be read in the client's encoding
 		c.format = encode.Text
 		sql = "COPY " + table + " FROM STDIN (ENCODING 'UTF8')"
 		if c.encoder, err = encode.New(fields, nil, stream.Fields(), encode.Home); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return s.copyIn(ctx, sql, func(write func([]byte) error) error {
-		_, err := c.run(ctx, write)
+	err = s.copyIn(ctx, sql, func(write func([]byte) error) (err error) {
+		rows, err = c.run(ctx, write)
 		return err
 	})
+	return rows, err
 }
 
 // copyIn runs a COPY … FROM STDIN at home, within the open transaction. feed writes whole CopyData messages. A failure

@@ -75,7 +75,7 @@ func connect(t *testing.T, url string) *pgconn.PgConn {
 func (o *Oracle) Compare(t *testing.T, s Statement) {
 	t.Helper()
 	if s.Setting {
-		o.set(t, s.SQL)
+		o.set(t, s)
 		return
 	}
 	taken := map[*Side]bool{}
@@ -134,16 +134,16 @@ func (o *Oracle) check(t *testing.T, s Statement, side *Side, p protocol, want a
 }
 
 // set runs SET or RESET everywhere.
-func (o *Oracle) set(t *testing.T, sql string) {
+func (o *Oracle) set(t *testing.T, s Statement) {
 	t.Helper()
-	conns := []*pgconn.PgConn{o.plain}
-	for _, s := range o.sides {
-		conns = append(conns, s.conn)
-	}
-	for _, c := range conns {
-		if _, err := c.Exec(o.ctx, sql).ReadAll(); err != nil {
-			t.Fatalf("%s: %v", sql, err)
+	set := func(conn *pgconn.PgConn, schema string) {
+		if _, err := conn.Exec(o.ctx, s.in(schema)).ReadAll(); err != nil {
+			t.Fatalf("%s: %v", s.SQL, err)
 		}
+	}
+	set(o.plain, "plain")
+	for _, side := range o.sides {
+		set(side.conn, side.Schema)
 	}
 }
 

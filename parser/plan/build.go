@@ -154,13 +154,14 @@ func (b *builder) homeJoin() (*Plan, error) {
 // instead.
 func (b *builder) shipSources() error {
 	b.shipViews()
-	filters := b.filters()
+	filters, probes := b.filters(), b.probes()
 	for i := range b.sources {
 		s := &b.sources[i]
 		in, err := b.input(s, filters[s.Var])
 		if err != nil {
 			return err
 		}
+		in.probe(s, probes[s.Var])
 		if !in.Spelled {
 			b.redirect(s, in.TempName)
 		} else if err := spell(s, in); err != nil {

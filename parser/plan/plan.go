@@ -89,6 +89,7 @@ type Input struct {
 	RemoteSQL string // yields exactly Columns, cast to their Postgres types' counterparts
 	Params    []int
 	Filters   []string // what was pushed, as Postgres text, for EXPLAIN
+	Probes    [][]int  // sets of Columns by which the statement looks up rows again and again: a hash index for one, a btree for several
 
 	// RowID says that RemoteSQL yields the row's identity as bigint in one more column, first, named sluice_rowid. The
 	// temporary table then inherits from Parent, which has Columns alone: what a statement sees of Parent's rows is just

@@ -211,6 +211,13 @@ func printRead(p *Plan, err error) string {
 	}
 	for _, in := range p.Inputs {
 		fmt.Fprintf(&b, "%s: %s%s\n", in.TempName, in.RemoteSQL, bound(in.Params))
+		for _, key := range in.Probes {
+			fmt.Fprintf(&b, "%s is looked up by", in.TempName)
+			for _, c := range key {
+				fmt.Fprintf(&b, " %s", in.Relation.Columns[c].Name)
+			}
+			b.WriteString("\n")
+		}
 	}
 	if p.HomeSQL != "" {
 		fmt.Fprintf(&b, "home: %s\n", p.HomeSQL)
