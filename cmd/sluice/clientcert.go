@@ -16,11 +16,12 @@ const identMapName = "sluice"
 
 // clientCertFlags say which certificates of clients are taken.
 type clientCertFlags struct {
-	ca, demand, idents string
+	ca, crl, demand, idents string
 }
 
 func (f *clientCertFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ca, "tls-client-ca", "", "PEM `file` with the authorities of clients' certificates (read again on SIGHUP)")
+	cmd.Flags().StringVar(&f.crl, "tls-client-crl", "", "PEM `file` with the authorities' revocation lists (read again on SIGHUP)")
 	cmd.Flags().StringVar(&f.demand, "tls-client-cert", "", "optional, verify-ca or verify-full: what a client's certificate is needed for (default: optional)")
 	cmd.Flags().StringVar(&f.idents, "tls-client-map", "", "`file` in the form of pg_ident.conf whose map \"sluice\" gives roles to common names (read again on SIGHUP)")
 }
@@ -46,7 +47,7 @@ func (f clientCertFlags) load() (*startup.ClientCert, error) {
 		return nil, fmt.Errorf("--tls-client-cert %s: choose optional, verify-ca or verify-full", f.demand)
 	}
 	if f.ca == "" {
-		return nil, errors.New("--tls-client-cert and --tls-client-map need --tls-client-ca")
+		return nil, errors.New("--tls-client-cert, --tls-client-crl and --tls-client-map need --tls-client-ca")
 	}
 	text, err := os.ReadFile(f.ca)
 	if err != nil {
@@ -56,14 +57,41 @@ func (f clientCertFlags) load() (*startup.ClientCert, error) {
 	if !c.CAs.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("--tls-client-ca %s holds no certificate", f.ca)
 	}
-	if f.idents == "" {
-		return c, nil
+	if c.CRLs, err = f.loadCRLs(); err != nil {
+		return nil, err
 	}
-	if text, err = os.ReadFile(f.idents); err != nil {
+	c.Map, err = f.loadMap()
+	return c, err
+}
+
+// loadCRLs reads the revocation lists; none are for no file.
+func (f clientCertFlags) loadCRLs() ([]*x509.RevocationList, error) {
+	if f.crl == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.crl)
+	if err != nil {
+		return nil, fmt.Errorf("cannot load the revocation lists of clients' certificates: %w", err)
+	}
+	lists, err := startup.ParseCRLs(text)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-client-crl %s: %w", f.crl, err)
+	}
+	return lists, nil
+}
+
+// loadMap reads the map; nil is for no file.
+func (f clientCertFlags) loadMap() (*startup.IdentMap, error) {
+	if f.idents == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.idents)
+	if err != nil {
 		return nil, fmt.Errorf("cannot load the map of clients' certificates: %w", err)
 	}
-	if c.Map, err = startup.ParseIdentMap(string(text), identMapName); err != nil {
+	m, err := startup.ParseIdentMap(string(text), identMapName)
+	if err != nil {
 		return nil, fmt.Errorf("--tls-client-map %s: %w", f.idents, err)
 	}
-	return c, nil
+	return m, nil
 }

@@ -234,6 +234,8 @@ func TestClientCertFlags(t *testing.T) {
 		"authorities of clients'": {ca: "/none"},
 		"map of clients'":         {ca: ca, idents: "/none"},
 		"line 1: a quoted word":   {ca: ca, idents: none + ".bad"},
+		"revocation lists of":     {ca: ca, crl: "/none"},
+		"no revocation list":      {ca: ca, crl: ca},
 	} {
 		if strings.HasSuffix(f.idents, ".bad") {
 			if err := os.WriteFile(f.idents, []byte("sluice \"hatter"), 0o600); err != nil {

@@ -24,7 +24,8 @@ const (
 // is: where home asks the proxy for nothing, Config.Admit is not asked about such a client. Whatever home asks for is
 // needed as well. Clients of a unix socket have no certificates, and none is asked of them.
 type ClientCert struct {
-	CAs    *x509.CertPool // that certificates must be signed by
+	CAs    *x509.CertPool         // that certificates must be signed by
+	CRLs   []*x509.RevocationList // of those that sign; none: no certificate is taken for revoked
 	Demand CertDemand
 	Map    *IdentMap // from a certificate's common name to roles; nil: the name is the role's
 }

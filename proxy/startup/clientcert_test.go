@@ -1,6 +1,7 @@
 package startup_test
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -23,22 +24,32 @@ import (
 // issue makes a client's certificate for a name, signed by an authority.
 func issue(t *testing.T, authority tls.Certificate, name string, usage x509.ExtKeyUsage) tls.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	c, err := sign(authority, &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{usage},
+	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	return c
+}
+
+// sign makes a certificate with a new key, valid now. One of an authority's that has an authority goes with that.
+func sign(authority tls.Certificate, template *x509.Certificate) (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
 	}
 	parent, err := x509.ParseCertificate(authority.Certificate[0])
 	if err != nil {
-		t.Fatal(err)
+		return tls.Certificate{}, err
 	}
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{usage},
-	}, parent, key.Public(), authority.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), authority.PrivateKey)
+	chain := [][]byte{der}
+	if !bytes.Equal(parent.RawIssuer, parent.RawSubject) {
+		chain = append(chain, authority.Certificate...)
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	return tls.Certificate{Certificate: chain, PrivateKey: key}, err
 }
 
 // withClientCert asks for certificates signed by an authority, and lets nobody in whom home does not ask.

@@ -36,6 +36,8 @@ var started struct {
 	home *embedded.Home
 	stop func() error
 	err  error
+
+	clients authorities // of clients' certificates
 }
 
 // home returns the Postgres of the tests, which it starts on first use: fuzz workers need none.
@@ -50,6 +52,7 @@ func home() *embedded.Home {
 const hba = `
 local all         all                    trust
 host  all         postgres 127.0.0.1/32  trust
+hostssl ident     all      127.0.0.1/32  cert map=sluice
 host  trust       all      127.0.0.1/32  trust
 host  md5         all      127.0.0.1/32  md5
 host  clear       all      127.0.0.1/32  password
@@ -94,7 +97,11 @@ func startHome(ctx context.Context) (*embedded.Home, func() error, error) {
 	}
 	settings := map[string]string{"ssl": "on", "fsync": "off"}
 	cert := certificate(x509.ECDSAWithSHA256)
-	for name, text := range map[string][]byte{"hba_file": []byte(hba), "ssl_cert_file": certPEM(cert), "ssl_key_file": keyPEM(cert)} {
+	started.clients = newAuthorities()
+	for name, text := range map[string][]byte{
+		"hba_file": []byte(hba), "ident_file": []byte(idents + laterIdents), "ssl_ca_file": certPEM(started.clients.root),
+		"ssl_crl_file": started.clients.lists, "ssl_cert_file": certPEM(cert), "ssl_key_file": keyPEM(cert),
+	} {
 		settings[name] = filepath.Join(dir, name)
 		if err := writeFor("postgres", settings[name], text); err != nil {
 			return nil, nil, err
@@ -106,7 +113,7 @@ func startHome(ctx context.Context) (*embedded.Home, func() error, error) {
 	}
 	stop := func() error { return errors.Join(h.Stop(), os.RemoveAll(dir)) }
 	for _, sql := range []string{setup, "CREATE DATABASE trust", "CREATE DATABASE md5", "CREATE DATABASE clear",
-		"CREATE DATABASE onlytls", "CREATE DATABASE noplain", "CREATE DATABASE scram"} {
+		"CREATE DATABASE onlytls", "CREATE DATABASE noplain", "CREATE DATABASE scram", "CREATE DATABASE ident"} {
 		if _, err := runAt(ctx, h.URL("postgres"), sql); err != nil {
 			return nil, nil, errors.Join(err, stop())
 		}
@@ -189,6 +196,7 @@ func certificate(algorithm x509.SignatureAlgorithm) tls.Certificate {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, SignatureAlgorithm: algorithm,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 		BasicConstraintsValid: true, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
@@ -198,8 +206,13 @@ func certificate(algorithm x509.SignatureAlgorithm) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
+// certPEM is a certificate and those that lead to its authority.
 func certPEM(c tls.Certificate) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]})
+	var text []byte
+	for _, der := range c.Certificate {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+	}
+	return text
 }
 
 func keyPEM(c tls.Certificate) []byte {

@@ -1,6 +1,7 @@
 package startup
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -20,10 +21,17 @@ type identLine struct {
 
 // ParseIdentMap reads the lines of the map called name from text in the form of pg_ident.conf: map name, system user,
 // database user. A system user or a database user that begins with a slash is a regular expression, "all" in place of a
-// database user stands for every role. Files that are included and groups (+role) are refused.
+// database user stands for every role. Files that are included, lists and groups (+role) are refused.
 func ParseIdentMap(text, name string) (*IdentMap, error) {
 	m := &IdentMap{}
-	for i, line := range strings.Split(text, "\n") {
+	begun := "" // of a line that goes on
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line, goesOn := strings.CutSuffix(begun+strings.TrimRight(line, "\r"), `\`)
+		if begun = ""; goesOn && i+1 < len(lines) {
+			begun = line
+			continue
+		}
 		fields, err := identFields(line)
 		if err == nil && len(fields) > 0 && fields[0].text == name {
 			err = m.add(fields)
@@ -59,7 +67,11 @@ func identFields(line string) ([]identField, error) {
 			inWord, inQuotes = true, !inQuotes
 		case inQuotes:
 			f.text += string(c)
-		case c == '#' || c == ' ' || c == '\t' || c == '\r' || c == ',':
+		case c == ',':
+			return nil, errors.New("lists are not supported: quote a comma, or write a line for each word")
+		case c == '@' && !inWord && i+1 < len(line) && !strings.ContainsRune(" \t\r#", rune(line[i+1])):
+			return nil, errors.New("files are not supported: put what @ names into the map, or quote the word")
+		case c == '#' || c == ' ' || c == '\t' || c == '\r':
 			if inWord {
 				fields = append(fields, f)
 			}
@@ -73,7 +85,7 @@ func identFields(line string) ([]identField, error) {
 		}
 	}
 	if inQuotes {
-		return nil, fmt.Errorf("a quoted word does not end")
+		return nil, errors.New("a quoted word does not end")
 	}
 	if inWord {
 		fields = append(fields, f)
@@ -115,33 +127,38 @@ func (m *IdentMap) Maps(system, role string) bool {
 		return system == role
 	}
 	for i := range m.lines {
-		if m.lines[i].maps(system, role) {
-			return true
+		if found, over := m.lines[i].maps(system, role); found || over {
+			return found
 		}
 	}
 	return false
 }
 
-func (l *identLine) maps(system, role string) bool {
+// maps reports whether the line gives the role to the name. over says that no other line may: as in Postgres, a \1 for
+// which nothing was matched is a failure, which ends the search.
+func (l *identLine) maps(system, role string) (found, over bool) {
 	want := l.role
 	if l.pattern == nil {
 		if l.system != system {
-			return false
+			return false, false
 		}
 	} else {
-		groups := l.pattern.FindStringSubmatch(system)
+		groups := l.pattern.FindStringSubmatchIndex(system)
 		if groups == nil {
-			return false
+			return false, false
 		}
-		if len(groups) > 1 {
-			want = strings.Replace(want, `\1`, groups[1], 1)
+		if l.roles == nil && strings.Contains(want, `\1`) {
+			if groups[2] < 0 {
+				return false, true
+			}
+			want = strings.Replace(want, `\1`, system[groups[2]:groups[3]], 1)
 		}
 	}
 	switch {
 	case l.all:
-		return true
+		return true, false
 	case l.roles != nil:
-		return l.roles.MatchString(role)
+		return l.roles.MatchString(role), false
 	}
-	return want == role
+	return want == role, false
 }

@@ -45,7 +45,11 @@ func TestIdentMapRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"sluice a":                 "line 1: want three words",
 		"sluice a b c":             "got 4",
-		"sluice a,b c":             "got 4",
+		"sluice a,b c":             "lists are not supported",
+		"sluice a,b":               "lists are not supported",
+		"sluice @names b":          "files are not supported",
+		"other a,b":                "line 1: lists",
+		"sluice a \\\nb c":         "line 2: want three words",
 		"\nsluice /( b":            "line 2: error parsing regexp",
 		"sluice a /(":              "error parsing regexp",
 		"sluice a +staff":          "groups are not supported",

@@ -120,6 +120,7 @@ func (h *handshake) startTLS(ctx context.Context, config *tls.Config) error {
 	asked := h.certAsked()
 	if asked != nil { // one that is missing is refused with words, behind the handshake
 		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, asked.CAs
+		config.VerifyConnection = asked.checkRevoked
 	}
 	config.NextProtos = []string{alpn}
 	config.SessionTicketsDisabled = true // as Postgres does: a resumed session shows no certificate to bind to
