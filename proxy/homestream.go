@@ -14,16 +14,21 @@ import (
 const rowsName = ownPrefix + "rows"
 
 // openRows opens a portal at home over a statement of a plan and returns its rows as a stream, in the formats given. The
-// name must be one that no open stream has.
-func (s *Session) openRows(ctx context.Context, name, sql string, formats []int16) (*homeStream, error) {
+// name must be one that no open stream has. The statement has the parameters of x, none where x is nil.
+func (s *Session) openRows(ctx context.Context, name, sql string, x *execution, formats []int16) (*homeStream, error) {
+	bind := pgproto3.Bind{DestinationPortal: name, PreparedStatement: rowsName, ResultFormatCodes: formats}
+	var types []uint32
+	if x != nil && x.bind != nil {
+		types, bind.Parameters, bind.ParameterFormatCodes = x.described.params, x.bind.Parameters, x.bind.ParameterFormatCodes
+	}
 	var r request
-	r.close('S', rowsName).parse(rowsName, sql, nil).describe('S', rowsName)
+	r.close('S', rowsName).parse(rowsName, sql, types).describe('S', rowsName)
 	d, err := s.readDescription(ctx, &r)
 	if err != nil {
 		return nil, err
 	}
 	b := request{}
-	b.add('B', &pgproto3.Bind{DestinationPortal: name, PreparedStatement: rowsName, ResultFormatCodes: formats})
+	b.add('B', &bind)
 	if err := s.ask(ctx, &b, nil); err != nil {
 		return nil, err
 	}

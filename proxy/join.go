@@ -33,18 +33,25 @@ func (s *Session) shipAll(x *execution) error {
 	run := s.begin()
 	defer run.end()
 	defer run.limit(x.timeout())()
-	if x.facts.ReadOnly {
-		return s.cause(s.spellAll(run.ctx, x))
+	if err := s.shipInputs(run.ctx, x); err != nil || x.facts.ReadOnly {
+		return s.cause(err)
 	}
-	if err := s.dropTemps(run.ctx); err != nil {
+	return s.noteCursor(run.ctx, x)
+}
+
+func (s *Session) shipInputs(ctx context.Context, x *execution) error {
+	if x.facts.ReadOnly {
+		return s.spellAll(ctx, x)
+	}
+	if err := s.dropTemps(ctx); err != nil {
 		return err
 	}
 	for i := range x.plan.Inputs {
-		if err := s.ship(run.ctx, x, &x.plan.Inputs[i]); err != nil {
-			return s.cause(err)
+		if err := s.ship(ctx, x, &x.plan.Inputs[i]); err != nil {
+			return err
 		}
 	}
-	return s.noteCursor(run.ctx, x)
+	return nil
 }
 
 // dropTemps drops the temporary tables of statements that are over, inside a transaction block; elsewhere they went

@@ -21,6 +21,7 @@ type execution struct {
 	described *description
 	facts     *catalog.Facts
 	plan      *plan.Plan     // nil for a statement that the proxy runs itself
+	request   plan.Request   // what the plan was made from
 	bind      *pgproto3.Bind // parameters as the client gave them; nil for none
 	own       func(ctx context.Context, x *execution) (*cursor, error)
 	denied    error // what the role lacks a privilege for, of a statement that is checked at Execute
@@ -84,7 +85,7 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 			return c, err
 		default:
 			p.settings = s.encodeSettings(x)
-			return s.openRemote(ctx, x, formats)
+			return s.openFirst(ctx, x, p)
 		}
 	}
 	return p
@@ -185,6 +186,7 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if x.plan, err = s.build(req); err != nil || x.plan.Route == plan.Home {
 		return false, err
 	}
+	x.request = req
 	if err := s.checkPrivileges(ctx, x, &req); err != nil {
 		return true, err
 	}
@@ -196,7 +198,7 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	}
 	texts, err := s.paramTexts(ctx, x)
 	if err == nil && !x.plan.Takes(x.described.params, texts) {
-		req.HoldParams = true
+		req.HoldParams, x.request.HoldParams = true, true
 		if x.plan, err = s.build(req); err == nil { // it may ship what the first plan did not
 			err = s.checkPrivileges(ctx, x, &req)
 		}

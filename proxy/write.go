@@ -64,7 +64,7 @@ func (s *Session) writeRows(ctx context.Context, x *execution, p *portal, tx eng
 		return nil, nil
 	}
 	x.tag = func(rows int64) string { return writeTag(w.Kind, rows) } // of one Execute, as Postgres counts
-	rows, err := s.openRows(ctx, w.Temps[0]+"_returning", w.ReturningSQL, p.formats)
+	rows, err := s.openRows(ctx, w.Temps[0]+"_returning", w.ReturningSQL, nil, p.formats)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (s *Session) apply(ctx context.Context, tx engines.Tx, x *execution) (int64
 	if w.Kind == plan.Truncate {
 		return 0, tx.Truncate(ctx, target)
 	}
-	rows, err := s.openRows(ctx, w.Temps[0]+"_rows", w.RowsSQL, nil)
+	rows, err := s.openRows(ctx, w.Temps[0]+"_rows", w.RowsSQL, nil, nil)
 	if err != nil {
 		return 0, err
 	}

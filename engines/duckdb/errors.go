@@ -99,6 +99,9 @@ var compiledRules = func() []compiled {
 	return out
 }()
 
+// stated matches an error that names its SQLSTATE, as those do that a dialect's SQL and our own functions raise.
+var stated = regexp.MustCompile(`^SQLSTATE ([0-9A-Z]{5}): (.*)`)
+
 var prefix = regexp.MustCompile(`^((?:[A-Za-z]+ ){0,3}?[A-Za-z]+) Error: `)
 
 // errorOf makes a Postgres error of DuckDB's message.
@@ -108,6 +111,9 @@ func errorOf(message string) *pgconn.PgError {
 		class, message = m[1], message[len(m[0]):]
 	}
 	message = clean(message)
+	if m := stated.FindStringSubmatch(message); m != nil {
+		return pgerr.New(m[1], "%s", m[2])
+	}
 	for _, r := range compiledRules {
 		if (r.class == "" || strings.EqualFold(r.class, class)) && r.text.MatchString(message) {
 			return withHint(r.code, message)

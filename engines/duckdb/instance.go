@@ -176,7 +176,7 @@ func open(cfg config, path string) (*instance, error) {
 	if bindings.OpenExt(path, &in.db, dbConfig, &message) == bindings.StateError {
 		return nil, openError(path, message)
 	}
-	if err := in.lockDown(); err != nil {
+	if err := in.setUp(); err != nil {
 		bindings.Close(&in.db)
 		return nil, err
 	}
@@ -201,14 +201,17 @@ func (in *instance) startSettings() [][2]string {
 	return append(settings, in.config.settings...)
 }
 
-// lockDown shuts the instance off from everything but what the server's options name. The order matters: a spill
+// setUp gives the instance its functions and shuts it off from everything but what the server's options name. The order matters: a spill
 // directory cannot be set once external access is off, and nothing at all once the configuration is locked.
-func (in *instance) lockDown() error {
+func (in *instance) setUp() error {
 	c, err := in.connect()
 	if err != nil {
 		return err
 	}
 	defer c.disconnect()
+	if err := c.register(); err != nil {
+		return err
+	}
 	statements := []string{"SET GLOBAL TimeZone = 'UTC'"}
 	if in.config.directory != "" {
 		statements = append(statements, "SET allowed_directories = ["+literal(in.config.directory+"/")+"]")

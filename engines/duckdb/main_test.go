@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
-	"go.uber.org/goleak"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sluicedb/sluice/embedded/hometest"
 	"github.com/sluicedb/sluice/engines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { hometest.Main(m) }
 
 // build runs statements on a new database file, or on none when path is empty, and closes it.
 func build(t testing.TB, path string, statements ...string) {

@@ -1,0 +1,56 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/parser/plan"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// openFirst opens a statement that one engine computes whole, and fetches its first batch. An engine's data exception is
+// not believed: which rows an expression is evaluated on is the plan's affair, and some of what is shipped is only proven
+// for values within bounds that the engine itself checks. While nothing was sent yet, home has the last word.
+func (s *Session) openFirst(ctx context.Context, x *execution, p *portal) (*cursor, error) {
+	c, err := s.openRemote(ctx, x, p.formats)
+	if err == nil {
+		if err = c.fetch(ctx); err == nil || err == io.EOF {
+			return c, nil
+		}
+		_ = c.stream.Close()
+	}
+	if x.request.Force == plan.Remote || !dataException(err) {
+		return nil, err
+	}
+	return s.openAtHome(ctx, x, p)
+}
+
+// dataException reports whether an engine's error concerns values: class 22, and what it says to be beyond its bounds.
+func dataException(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) && (strings.HasPrefix(pe.Code, "22") || pe.Code == pgerr.FeatureNotSupported)
+}
+
+// openAtHome lets home compute the statement instead, over inputs shipped to it.
+func (s *Session) openAtHome(ctx context.Context, x *execution, p *portal) (*cursor, error) {
+	req := x.request
+	req.Force = plan.HomeJoin
+	home := *x
+	var err error
+	if home.plan, err = plan.Build(req); err != nil {
+		return nil, err
+	}
+	if err := s.shipInputs(ctx, &home); err != nil {
+		return nil, err
+	}
+	p.temps = home.temps()
+	rows, err := s.openRows(ctx, req.TempPrefix+"rows", home.plan.HomeSQL, &home, p.formats)
+	if err != nil {
+		return nil, err
+	}
+	return &cursor{stream: rows}, nil
+}
