@@ -6,6 +6,9 @@
 // a connection ends the first one's stream, and reads vectors straight into Arrow record batches. A Tx stages rows as
 // text in a temporary table and lets DuckDB cast them.
 //
+// A Federation is a DuckDB of its own that computes over streams of others: a table function (feed.go) writes their
+// batches straight into vectors, on DuckDB's threads.
+//
 // The one rule: results are only ever read through streaming execution (streaming.go). Any other way of running a
 // statement that the bindings offer, and all of database/sql, collects the whole result first.
 //

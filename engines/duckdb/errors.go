@@ -186,11 +186,14 @@ func ended(ctx context.Context) *pgconn.PgError {
 	return pgerr.From(context.Canceled)
 }
 
-// nameServer says in an error's context which server it came from.
+// nameServer says in an error's context which server it came from; an empty name is that of none.
 func nameServer(server string, err error) error {
 	pe := pgerr.From(err)
-	if pe == nil {
+	switch {
+	case pe == nil:
 		return nil
+	case server == "":
+		return pe
 	}
 	named := *pe // a cause of a context may be shared
 	if named.Where == "" {

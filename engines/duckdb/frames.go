@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/sluicedb/sluice/pgerr"
 )
@@ -9,26 +10,32 @@ import (
 // eachField reads DataRow messages of so many columns: type, length, number of fields, and each field's length and
 // bytes. It calls field for each, with nil for NULL, and end behind each row.
 func eachField(data []byte, columns int, field func(i int, v []byte) error, end func() error) error {
-	for len(data) > 0 {
+	_, err := someFrames(data, math.MaxInt, columns, field, end)
+	return err
+}
+
+// someFrames is eachField for the first messages, up to a number of them. It returns what is left of data.
+func someFrames(data []byte, most, columns int, field func(i int, v []byte) error, end func() error) ([]byte, error) {
+	for ; most > 0 && len(data) > 0; most-- {
 		if len(data) < 7 || data[0] != 'D' {
-			return malformed()
+			return nil, malformed()
 		}
 		size := 1 + int64(binary.BigEndian.Uint32(data[1:]))
 		if size < 7 || size > int64(len(data)) {
-			return malformed()
+			return nil, malformed()
 		}
 		if n := int(binary.BigEndian.Uint16(data[5:])); n != columns {
-			return pgerr.New(pgerr.ProtocolViolation, "a row of %d fields came where %d were expected", n, columns)
+			return nil, pgerr.New(pgerr.ProtocolViolation, "a row of %d fields came where %d were expected", n, columns)
 		}
 		if err := fieldsOf(data[7:size], columns, field); err != nil {
-			return err
+			return nil, err
 		}
 		if err := end(); err != nil {
-			return err
+			return nil, err
 		}
 		data = data[size:]
 	}
-	return nil
+	return data, nil
 }
 
 func fieldsOf(data []byte, columns int, field func(i int, v []byte) error) error {
