@@ -47,6 +47,7 @@ type backend struct {
 	mu         sync.Mutex
 	quiet      sync.Cond // home owes nothing and all it said was written to the client; or pump has ended
 	replies    wire.Replies
+	standing   standing
 	unwritten  bool     // frames were walked and not yet written to the client
 	status     byte     // of the last ReadyForQuery, or what tags since then have made of it
 	savepoints bool     // a savepoint was set since status was I
@@ -182,6 +183,10 @@ func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bo
 	switch typ {
 	case 'Z':
 		b.status = status
+		b.standing = standing{}
+		if b.replies.Idle() {
+			b.standing = standing{time.Now(), status}
+		}
 		b.savepoints = b.savepoints && status != 'I'
 	case 'G':
 		b.quiet.Broadcast()
@@ -263,6 +268,7 @@ func (b *backend) send(data []byte, replies ...wire.Reply) error {
 	if len(replies) > 0 {
 		b.hold.Lock()
 		b.mu.Lock()
+		b.standing = standing{}
 		for _, r := range replies {
 			b.replies.Sent(r)
 		}

@@ -393,6 +393,9 @@ func (s *Session) onExecute(size int) error {
 
 func (s *Session) onSync(size int) error {
 	s.skip = false
+	if answered, err := s.standIn(size); answered || err != nil {
+		return err
+	}
 	if s.writing != nil {
 		if err := s.commitGroup(); err != nil {
 			return err

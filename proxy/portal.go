@@ -116,6 +116,10 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 	p.advance(rows, !more)
 	if more {
 		s.say(&pgproto3.PortalSuspended{})
+		s.suspended = true
+		if s.in.Next() == 'S' { // which is answered with what was said
+			return nil
+		}
 	} else {
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(rows))})
 		p.tag = p.again

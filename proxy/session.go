@@ -44,6 +44,8 @@ type Session struct {
 	home    *backend
 	replies []wire.Reply // of walked messages that were not sent to home yet
 	group   bool         // the client has sent extended messages since the last Sync
+	// suspended says that the client's last message was an Execute that left rows of a portal of ours.
+	suspended bool
 
 	defining bool // home was sent DDL that it may not have answered
 	parsing  bool // home has not answered all Parses of ours
@@ -196,6 +198,7 @@ func (s *Session) leave(err error) error {
 
 // message handles one message of the client.
 func (s *Session) message(typ byte, size int) error {
+	s.suspended = s.suspended && typ == 'S'
 	if typ == 'Q' || typ == 'P' || typ == 'B' {
 		if done, err := s.update(typ, size); done || err != nil {
 			return err

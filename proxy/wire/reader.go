@@ -71,8 +71,13 @@ func (r *Reader) Header() (typ byte, size int, err error) {
 	return typ, int(n) + 1, nil
 }
 
-// Buffered reports whether a whole header is there to be walked without a read.
-func (r *Reader) Buffered() bool { return r.end-r.pos >= HeaderSize }
+// Next returns the type of the next frame if its whole header is there without a read, else 0.
+func (r *Reader) Next() byte {
+	if r.end-r.pos < HeaderSize {
+		return 0
+	}
+	return r.buf[r.pos]
+}
 
 // Frame returns the next size bytes, as Header gave them, without walking them. The buffer grows as bytes arrive,
 // never ahead of them. Valid until the next call.
