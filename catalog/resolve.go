@@ -37,6 +37,7 @@ type Facts struct {
 	IntervalStyle    string
 	ClientEncoding   string
 	Route            string // sluice.route, empty where it is not set
+	OnFullScan       string // sluice.on_full_scan, likewise
 }
 
 // resolveSQL yields one row for each name, in order, or one row without a name. All operators and types are qualified,
@@ -48,7 +49,7 @@ const resolveSQL = `SELECT v.version, COALESCE(v.changed_by OPERATOR(pg_catalog.
  pg_catalog.current_setting('extra_float_digits'), pg_catalog.current_setting('TimeZone'),
  pg_catalog.current_setting('DateStyle'), pg_catalog.current_setting('IntervalStyle'),
  pg_catalog.current_setting('sluice.route', true), n.ord, c.oid, c.relkind,
- pg_catalog.current_setting('client_encoding')
+ pg_catalog.current_setting('client_encoding'), pg_catalog.current_setting('sluice.on_full_scan', true)
 FROM sluice.catalog_version v
 LEFT JOIN ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]))
  WITH ORDINALITY AS n (schema, name, ord) ON true
@@ -123,7 +124,7 @@ func readFacts(row []*string) (*Facts, error) {
 	f := &Facts{
 		Version: version, Uncommitted: at(1) == "t", User: uint32(user), SearchPath: at(3),
 		ReadOnly: at(6) == "on", ByteaOutput: at(7), ExtraFloatDigits: digits,
-		TimeZone: at(9), DateStyle: at(10), IntervalStyle: at(11), Route: at(12), ClientEncoding: at(16),
+		TimeZone: at(9), DateStyle: at(10), IntervalStyle: at(11), Route: at(12), ClientEncoding: at(16), OnFullScan: at(17),
 	}
 	if f.StatementTimeout, err = duration(at(4)); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func TestResolve(t *testing.T) {
 	s, _ := installed(t)
 	s.do(`CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb; CREATE SCHEMA "S.1"; CREATE FOREIGN TABLE "S.1"."T""x" (a int) SERVER lake;
 CREATE TABLE t (a int); CREATE VIEW v AS SELECT 1; CREATE TEMP TABLE t (b int); SET search_path = "S.1", public;
-SET statement_timeout = '90s'; SET lock_timeout = 250; SET "sluice.route" = 'home'; SET timezone = 'Asia/Tokyo'; SET datestyle = 'SQL, DMY'; SET client_encoding = 'LATIN1'`)
+SET statement_timeout = '90s'; SET lock_timeout = 250; SET "sluice.route" = 'home'; SET sluice.on_full_scan = error; SET timezone = 'Asia/Tokyo'; SET datestyle = 'SQL, DMY'; SET client_encoding = 'LATIN1'`)
 	names := []catalog.Name{
 		{Name: `T"x`},
 		{Name: `t"x`},
@@ -44,7 +44,7 @@ SET statement_timeout = '90s'; SET lock_timeout = 250; SET "sluice.route" = 'hom
 	expected := &catalog.Facts{
 		Version: load(t, s).Version, User: 10, SearchPath: s.value("SELECT current_schemas(true)"),
 		StatementTimeout: 90 * time.Second, LockTimeout: 250 * time.Millisecond, ByteaOutput: "hex", ExtraFloatDigits: 1,
-		TimeZone: "Asia/Tokyo", DateStyle: "SQL, DMY", IntervalStyle: "postgres", ClientEncoding: "LATIN1", Route: "home",
+		TimeZone: "Asia/Tokyo", DateStyle: "SQL, DMY", IntervalStyle: "postgres", ClientEncoding: "LATIN1", Route: "home", OnFullScan: "error",
 	}
 	if !reflect.DeepEqual(facts, expected) {
 		t.Errorf("facts %+v", facts)

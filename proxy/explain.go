@@ -11,6 +11,7 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 )
@@ -68,7 +69,7 @@ func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
 		return nil, err
 	}
 	o := readExplain(x.statement.Node.Stmt.GetExplainStmt())
-	y := &execution{statement: inner, described: d, bind: x.bind}
+	y := &execution{statement: inner, described: d, bind: x.bind, explained: !o.analyze}
 	ours, err := s.plan(ctx, y)
 	x.tag = fixedTag("EXPLAIN")
 	if err != nil {
@@ -113,9 +114,11 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 			}
 			continue
 		}
-		if err := s.ship(ctx, y, in); err != nil {
+		m, err := s.ship(ctx, y, in)
+		if err != nil {
 			return nil, err
 		}
+		n.actual = m
 	}
 	if w := p.Write; w != nil {
 		root.Type, root.Table = "Foreign "+writeNames[w.Kind], w.Relation.Schema+"."+w.Relation.Name
@@ -157,13 +160,20 @@ func inputNode(in *plan.Input) *node {
 		Type: "Foreign Scan", Table: in.Relation.Schema + "." + in.Relation.Name, Server: in.Server.Name,
 		SQL: in.RemoteSQL, Filters: in.Filters,
 	}
+	for _, k := range in.Kept {
+		text, err := parser.DeparseList([]*pg_query.Node{k.Condition})
+		if err != nil {
+			continue // home's own plan tells it
+		}
+		n.Kept, n.Why = append(n.Kept, text), append(n.Why, text+": "+k.Why)
+	}
 	for _, i := range in.Columns {
 		n.Columns = append(n.Columns, in.Relation.Columns[i].Name)
 	}
 	return n
 }
 
-// explainStream runs a remote statement for EXPLAIN ANALYZE and counts its rows.
+// explainStream runs a remote statement for EXPLAIN ANALYZE and measures it.
 func (s *Session) explainStream(ctx context.Context, n *node, y *execution, o explainOptions) error {
 	if !o.analyze {
 		return nil
@@ -174,20 +184,14 @@ func (s *Session) explainStream(ctx context.Context, n *node, y *execution, o ex
 		return err
 	}
 	defer stream.Close()
-	var rows int64
+	n.actual = measured(stream, started)
 	for {
-		b, err := stream.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
+		if _, err := n.actual.Next(ctx); err == io.EOF {
+			return nil
+		} else if err != nil {
 			return err
 		}
-		rows += int64(b.NumRows())
 	}
-	ms := float64(time.Since(started).Microseconds()) / 1000
-	n.Rows, n.Millis = &rows, &ms
-	return nil
 }
 
 // rowsCursor is a bounded result that the proxy made itself, in text form.

@@ -18,8 +18,9 @@ type node struct {
 	Columns []string
 	Filters []string
 	SQL     string
-	Rows    *int64
-	Millis  *float64
+	Kept    []string // conditions that home evaluates
+	Why     []string // the same, with the reason for each
+	actual  *meter   // what running it took, nil where it was not run
 	Plans   []*node
 
 	home []string // home's own plan, by lines, in the format asked for
@@ -54,9 +55,13 @@ func (n *node) properties() []property {
 	add("Output", n.Columns)
 	add("Remote Filter", strings.Join(n.Filters, " AND "))
 	add("Remote SQL", n.SQL)
-	if n.Rows != nil {
-		add("Actual Rows", *n.Rows)
-		add("Actual Total Time", *n.Millis)
+	add("Filter", strings.Join(n.Kept, " AND "))
+	add("Not Shipped", n.Why)
+	if n.actual != nil {
+		add("Actual Startup Time", milliseconds(n.actual.first))
+		add("Actual Total Time", milliseconds(n.actual.last))
+		add("Actual Rows", n.actual.rows)
+		add("Actual Bytes", n.actual.bytes)
 	}
 	return list
 }
@@ -64,7 +69,7 @@ func (n *node) properties() []property {
 // print renders the plan as the rows of EXPLAIN.
 func (n *node) print(o explainOptions, took time.Duration) [][]*string {
 	var lines []string
-	millis := fmt.Sprintf("%.3f", float64(took.Microseconds())/1000)
+	millis := fmt.Sprintf("%.3f", milliseconds(took))
 	switch o.format {
 	case "json":
 		lines = n.json(o, millis)
@@ -93,6 +98,8 @@ func (n *node) print(o explainOptions, took time.Duration) [][]*string {
 	text := strings.Join(lines, "\n")
 	return [][]*string{{&text}}
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // indented puts more blanks before each line of home's, the first excepted.
 func indented(lines []string, by string) string { return strings.Join(lines, "\n"+by) }
@@ -213,8 +220,8 @@ func (n *node) lines(out []string, indent string, o explainOptions) []string {
 	if n.Table != "" {
 		head += " on " + n.Table
 	}
-	if n.Rows != nil {
-		head += fmt.Sprintf("  (actual time=%.3f rows=%d)", *n.Millis, *n.Rows)
+	if m := n.actual; m != nil {
+		head += fmt.Sprintf("  (actual time=%.3f..%.3f rows=%d bytes=%d)", milliseconds(m.first), milliseconds(m.last), m.rows, m.bytes)
 	}
 	out = append(out, indent+head)
 	deeper := indent + "  "
@@ -234,6 +241,10 @@ func (n *node) lines(out []string, indent string, o explainOptions) []string {
 	}
 	property("Remote Filter", strings.Join(n.Filters, " AND "))
 	property("Remote SQL", n.SQL)
+	property("Filter", strings.Join(n.Kept, " AND "))
+	for _, why := range n.Why {
+		property("Not Shipped", why)
+	}
 	for _, c := range n.Plans {
 		out = c.lines(out, deeper+"->  ", o)
 	}

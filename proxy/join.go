@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -47,7 +48,7 @@ func (s *Session) shipInputs(ctx context.Context, x *execution) error {
 		return err
 	}
 	for i := range x.plan.Inputs {
-		if err := s.ship(ctx, x, &x.plan.Inputs[i]); err != nil {
+		if _, err := s.ship(ctx, x, &x.plan.Inputs[i]); err != nil {
 			return err
 		}
 	}
@@ -70,21 +71,22 @@ func (s *Session) dropTemps(ctx context.Context) error {
 	return s.ask(ctx, r.quiet(), nil)
 }
 
-// ship copies one input to home.
-func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) error {
+// ship copies one input to home and says what it took.
+func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) (*meter, error) {
 	if _, err := s.Exec(ctx, createInput(in)); err != nil {
-		return err
+		return nil, err
 	}
+	started := time.Now()
 	stream, err := s.openStream(ctx, x, in.Server, in.RemoteSQL, in.Params)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer stream.Close()
-	rows, err := s.copyStream(ctx, rowsTable(in), inputFields(in), stream)
-	if err != nil || rows < studiedRows {
-		return err
+	m := measured(stream, started)
+	defer m.Close()
+	if err := s.copyStream(ctx, rowsTable(in), inputFields(in), m); err != nil || m.rows < studiedRows {
+		return m, err
 	}
-	return s.study(ctx, in)
+	return m, s.study(ctx, in)
 }
 
 // studiedRows is the number of rows from which on it pays that home knows what is in an input.
@@ -154,24 +156,23 @@ func (s *Session) openStream(ctx context.Context, x *execution, server *catalog.
 	return engine.Open(ctx, q)
 }
 
-// copyStream feeds a stream into a table at home by COPY and returns the number of rows. Types that have no binary form
-// here travel as text.
-func (s *Session) copyStream(ctx context.Context, table string, fields []engines.Field, stream engines.Stream) (rows int64, err error) {
+// copyStream feeds a stream into a table at home by COPY. Types that have no binary form here travel as text.
+func (s *Session) copyStream(ctx context.Context, table string, fields []engines.Field, stream engines.Stream) error {
 	c := &copying{stream: stream, format: encode.Binary}
 	sql := "COPY " + table + " FROM STDIN (FORMAT binary)"
+	var err error
 	c.encoder, err = encode.New(fields, []int16{encode.Binary}, stream.Fields(), encode.Home)
 	if err != nil || s.setting("client_encoding") != "UTF8" { // text in binary form would be read in the client's encoding
 		c.format = encode.Text
 		sql = "COPY " + table + " FROM STDIN (ENCODING 'UTF8')"
 		if c.encoder, err = encode.New(fields, nil, stream.Fields(), encode.Home); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	err = s.copyIn(ctx, sql, func(write func([]byte) error) (err error) {
-		rows, err = c.run(ctx, write)
+	return s.copyIn(ctx, sql, func(write func([]byte) error) error {
+		_, err := c.run(ctx, write)
 		return err
 	})
-	return rows, err
 }
 
 // copyIn runs a COPY … FROM STDIN at home, within the open transaction. feed writes whole CopyData messages. A failure

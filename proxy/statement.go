@@ -27,6 +27,7 @@ type execution struct {
 	denied    error // what the role lacks a privilege for, of a statement that is checked at Execute
 	tag       func(rows int64) string
 	texts     []*string // parameters in text form, once asked for
+	explained bool      // it is not run, its plan is shown
 }
 
 // atHome reports whether home runs the statement, over inputs that are shipped to it.
@@ -181,7 +182,10 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 			TimeZone: x.facts.TimeZone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
 			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),
 		},
-		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
+		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, OnFullScan: x.facts.OnFullScan, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
+	}
+	if x.explained {
+		req.OnFullScan = "" // it tells what is in the way
 	}
 	if x.plan, err = s.build(req); err != nil || x.plan.Route == plan.Home {
 		return false, err

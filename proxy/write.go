@@ -111,7 +111,7 @@ func (s *Session) fillRows(ctx context.Context, x *execution, t *target) error {
 		}
 	}
 	for i := range x.plan.Inputs {
-		if err := s.ship(ctx, x, &x.plan.Inputs[i]); err != nil {
+		if _, err := s.ship(ctx, x, &x.plan.Inputs[i]); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -93,4 +94,53 @@ func flat(v any) string {
 		return b.String()
 	}
 	return ""
+}
+
+// TestExplainWhy finds what home evaluates of a scan, and why, and what a run of it took.
+func TestExplainWhy(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE item AS SELECT i AS id, 'n' || i AS name FROM range(5000) r(i)")
+	exec(t, w.through, "CREATE FOREIGN TABLE item (id int, name text) SERVER lake", "CREATE TABLE h AS SELECT g AS id FROM generate_series(1, 3) g")
+	conn := connect(t, w.through)
+	text := rows(t, conn, "EXPLAIN SELECT * FROM item JOIN h USING (id) WHERE md5(name) > 'a' AND item.id > 10 AND md5(h.id::text) > ''")
+	for _, want := range []string{"\n        Filter: md5(name) > 'a'\n", "\n        Not Shipped: md5(name) > 'a': function md5 ", "\n        Remote Filter: (CAST(\"id\" AS INTEGER) > 10)\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	text = rows(t, conn, "EXPLAIN ANALYZE SELECT * FROM item JOIN h USING (id) WHERE item.id > 10")
+	if !regexp.MustCompile(`Foreign Scan on public.item  \(actual time=\d+\.\d{3}\.\.\d+\.\d{3} rows=4989 bytes=\d{5,}\)`).MatchString(text) {
+		t.Errorf("no rows and bytes of the scan in\n%s", text)
+	}
+}
+
+// TestFullScan refuses statements that have a whole foreign table leave its server, where the session asks for that.
+func TestFullScan(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE item AS SELECT i AS id, 'n' || i AS name FROM range(5) r(i)")
+	exec(t, w.through, "CREATE FOREIGN TABLE item (id int, name text) SERVER lake", "CREATE TABLE h AS SELECT g AS id FROM generate_series(1, 3) g")
+	conn := connect(t, w.through)
+	whole := []string{
+		"SELECT * FROM item", "TABLE item", "SELECT name FROM item ORDER BY id", "SELECT count(*) FROM item JOIN h USING (id)",
+		"SELECT id FROM item WHERE md5(name) > ''", "SELECT count(*) FROM item WHERE md5(name) > ''",
+		"SELECT id FROM h WHERE EXISTS (SELECT FROM item WHERE item.id = h.id)",
+	}
+	part := []string{
+		"SELECT * FROM item WHERE id = 1", "SELECT * FROM item LIMIT 1", "SELECT count(*) FROM item", "SELECT name, count(*) FROM item GROUP BY 1",
+		"SELECT count(*) FROM item JOIN h USING (id) WHERE item.id < 3", "SELECT id FROM h", "EXPLAIN SELECT * FROM item",
+	}
+	for setting, refused := range map[string]bool{"error": true, "allow": false} {
+		exec1(t, conn, "SET sluice.on_full_scan = "+setting)
+		for _, sql := range whole {
+			_, err := conn.PgConn().Exec(timed(t), sql).ReadAll()
+			if got := sqlState(err); refused && got != "54000" || !refused && err != nil {
+				t.Errorf("%s under %s: %v", sql, setting, err)
+			}
+		}
+		for _, sql := range part {
+			exec1(t, conn, sql)
+		}
+	}
+	exec1(t, conn, "SET sluice.on_full_scan = never")
+	if _, err := conn.Exec(timed(t), "SELECT * FROM item"); sqlState(err) != "22023" {
+		t.Errorf("a value that there is not: %v", err)
+	}
 }

@@ -17,6 +17,17 @@ import (
 
 // Build plans a statement over foreign tables. Route Home says that nothing of ours is in it.
 func Build(req Request) (*Plan, error) {
+	p, err := build(req)
+	if err == nil {
+		err = p.checkScans(req)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func build(req Request) (*Plan, error) {
 	if !anyOurs(req.References) {
 		return &Plan{Route: Home}, nil
 	}
@@ -173,7 +184,7 @@ func (b *builder) shipSources() error {
 
 // input returns the input for a source; sources that need the same share one.
 func (b *builder) input(s *source, f filter) (*Input, error) {
-	in := Input{Relation: s.table, Server: s.server, Columns: b.columns(s), Filters: f.texts, Params: f.params, Spelled: b.req.ReadOnly}
+	in := Input{Relation: s.table, Server: s.server, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Spelled: b.req.ReadOnly}
 	from, err := b.origin(s)
 	if err != nil {
 		return nil, err
@@ -191,6 +202,7 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	if len(f.sql) > 0 {
 		in.RemoteSQL += " WHERE " + strings.Join(f.sql, " AND ")
 	}
+	in.Whole = s.body == "" && len(f.sql) == 0
 	for i := range b.inputs {
 		if o := &b.inputs[i]; o.Relation == in.Relation && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) {
 			return o, nil

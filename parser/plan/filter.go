@@ -15,6 +15,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 type filter struct {
 	sql    []string // conditions in the engine's dialect
 	texts  []string // for EXPLAIN
+	kept   []Kept   // those that are not left out for what they are made of
 	params []int
 }
 
@@ -48,7 +49,7 @@ func (b *builder) levelFilters(q *pg_query.SelectStmt, found map[*pg_query.Range
 			continue
 		}
 		seen[v] = true
-		if f := b.conditionsOn(src, conditions); len(f.sql) > 0 {
+		if f := b.conditionsOn(src, conditions); len(f.sql)+len(f.kept) > 0 {
 			found[v] = f
 		}
 	}
@@ -103,15 +104,32 @@ func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter 
 	var f filter
 	for _, c := range conditions {
 		mark := len(s.params)
+		s.reason = ""
 		sql, t, ok := s.expression(c, e)
 		if !ok || t.oid != boolOID || !refers(c) {
 			s.params = s.params[:mark]
+			if !ok && refers(c) && e.holds(c) {
+				f.kept = append(f.kept, Kept{c, s.reason})
+			}
 			continue
 		}
 		f.sql = append(f.sql, sql)
 	}
 	f.texts, f.params = f.sql, s.params
 	return f
+}
+
+// holds reports whether all columns of an expression are of the scope.
+func (e *scope) holds(n *pg_query.Node) bool {
+	all := true
+	parser.Walk(n, func(m proto.Message) bool {
+		if c, ok := m.(*pg_query.ColumnRef); ok {
+			_, known := e.column(c.Fields)
+			all = all && known
+		}
+		return true
+	})
+	return all
 }
 
 // refers reports whether a condition has a column in it, no sub-select, and nothing of tables outside.

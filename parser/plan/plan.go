@@ -1,6 +1,8 @@
 package plan
 
 import (
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
@@ -34,6 +36,7 @@ type Request struct {
 	Fields     []engines.Field // result columns as home described them, for COPY (SELECT …) TO those of the SELECT; nil for none
 	Settings   Settings
 	Force      Route  // the value of sluice.route; empty for free choice
+	OnFullScan string // the value of sluice.on_full_scan
 	ReadOnly   bool   // the transaction takes no temporary tables: inputs are spelled out in the statement
 	HoldParams bool   // parameters have values that engines may read otherwise: they stay at home
 	TempPrefix string // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
@@ -60,8 +63,9 @@ type Plan struct {
 	Server    *catalog.Server
 	RemoteSQL string
 	Params    []int
-	counts    []int       // parameters that are numbers of rows: it is home that refuses negative ones
-	Copy      *CopyFormat // the statement is a COPY (SELECT …) TO STDOUT of the rows; nil for none
+	whole     *catalog.Relation // all of whose rows leave the server, nil for none
+	counts    []int             // parameters that are numbers of rows: it is home that refuses negative ones
+	Copy      *CopyFormat       // the statement is a COPY (SELECT …) TO STDOUT of the rows; nil for none
 
 	// HomeJoin: inputs to ship, then HomeSQL to run over them with the statement's own parameters.
 	Inputs  []Input
@@ -88,7 +92,9 @@ type Input struct {
 	Blank     bool   // the role may read none of the columns: they are NULL, and only the number of rows counts
 	RemoteSQL string // yields exactly Columns, cast to their Postgres types' counterparts
 	Params    []int
-	Filters   []string // what was pushed, as Postgres text, for EXPLAIN
+	Filters   []string // what was pushed, in the engine's dialect, for EXPLAIN
+	Kept      []Kept   // conditions on the table alone that home evaluates
+	Whole     bool     // all rows of a foreign table are read
 	Probes    [][]int  // sets of Columns by which the statement looks up rows again and again: a hash index for one, a btree for several
 
 	// RowID says that RemoteSQL yields the row's identity as bigint in one more column, first, named sluice_rowid. The
@@ -96,6 +102,12 @@ type Input struct {
 	// what the foreign table has.
 	RowID  bool
 	Parent string
+}
+
+// Kept is a condition that is not shipped.
+type Kept struct {
+	Condition *pg_query.Node
+	Why       string
 }
 
 // Privilege is one privilege that a role needs on a relation.
