@@ -62,6 +62,32 @@ type Query struct {
 	SQL string
 	// Args holds the values of $1…$n in Postgres' text form under ISO dates and UTC; nil is NULL. The SQL casts them.
 	Args []*string
+	// Formats and Styles say how values are wanted by an engine whose streams are FrameStreams; others don't heed them.
+	// Formats are as in Bind: none for text, one for all columns, or one for each.
+	Formats []int16
+	Styles  Styles
+}
+
+// Styles are the settings that the text form of values depends on. The zero value is ISO dates, UTC and all digits.
+type Styles struct{ TimeZone, DateStyle, IntervalStyle, ExtraFloatDigits, ByteaOutput string }
+
+// Facts are what a planner must know of a server that is a Postgres too.
+type Facts struct {
+	Version   int    // as in server_version_num
+	Collation string // encoding, provider, locale and version of the database's collation; equal ones order alike
+}
+
+// FactsSQL asks a Postgres for its Facts: version and collation. The columns of pg_database differ between versions, so
+// that its row is read as a document. Where no version of a collation is known, none is equal to it.
+const FactsSQL = `SELECT pg_catalog.current_setting('server_version_num'), pg_catalog.concat_ws(' ', pg_catalog.pg_encoding_to_char(d.encoding),
+ j OPERATOR(pg_catalog.->>) 'datlocprovider', j OPERATOR(pg_catalog.->>) 'datcollate', j OPERATOR(pg_catalog.->>) 'datctype',
+ COALESCE(j OPERATOR(pg_catalog.->>) 'datlocale', j OPERATOR(pg_catalog.->>) 'daticulocale'), j OPERATOR(pg_catalog.->>) 'daticurules',
+ COALESCE(pg_catalog.pg_database_collation_actual_version(d.oid), CASE WHEN d.datcollate OPERATOR(pg_catalog.~) '^(C|POSIX)(\.|$)' THEN '' ELSE pg_catalog.random()::pg_catalog.text END))
+FROM pg_catalog.pg_database d, LATERAL pg_catalog.to_jsonb(d) j WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()`
+
+// Informant is an Engine that knows Facts.
+type Informant interface {
+	Facts(ctx context.Context) (Facts, error)
 }
 
 // Target is a remote table that is written to.
@@ -108,4 +134,9 @@ type Column struct {
 	NotNull    bool
 	Comment    string
 	Options    map[string]string // for the column's OPTIONS, nil for none
+
+	// Of a Postgres, in its own words, empty for none.
+	Collation string // with its schema, where it is not the type's own
+	Default   string
+	Generated string // what a generated column is computed from
 }

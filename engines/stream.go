@@ -27,6 +27,13 @@ type Stream interface {
 	Close() error
 }
 
+// FrameStream is a Stream whose batches are Frames as a client may get them.
+type FrameStream interface {
+	Stream
+	// Formats are the format codes of the columns.
+	Formats() []int16
+}
+
 // Batch is some rows of a Stream, in one of two forms: Frames or Columns.
 type Batch interface {
 	NumRows() int

@@ -50,7 +50,7 @@ type Failure struct{ SQL, Code string }
 type Type struct {
 	SQL   string
 	Field engines.Field
-	Want  []string // Arrow's text of each value, (null) for NULL
+	Want  []string // Arrow's text of each value, or Postgres' where batches are Frames; (null) for NULL
 }
 
 // check is one invariant. It returns what is wrong.

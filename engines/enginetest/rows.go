@@ -96,3 +96,17 @@ func readRows(ctx context.Context, s engines.Stream, n int64, width int) (rows i
 	}
 	return rows, batches, nil
 }
+
+// appendTexts adds the only field of each row.
+func appendTexts(dst []string, b engines.Frames) []string {
+	for data := b.Data; len(data) > 0; {
+		size := 1 + int(binary.BigEndian.Uint32(data[1:]))
+		value := "(null)"
+		if int32(binary.BigEndian.Uint32(data[7:])) >= 0 {
+			value = string(data[11:size])
+		}
+		dst = append(dst, value)
+		data = data[size:]
+	}
+	return dst
+}

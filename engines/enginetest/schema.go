@@ -131,12 +131,15 @@ func wantValues(ctx context.Context, s engines.Stream, want []string) error {
 		if err != nil {
 			return err
 		}
-		c, ok := b.(engines.Columns)
-		if !ok {
+		switch b := b.(type) {
+		case engines.Columns:
+			for i := range b.NumRows() {
+				got = append(got, b.Record.Column(0).ValueStr(i))
+			}
+		case engines.Frames:
+			got = appendTexts(got, b)
+		default:
 			return fmt.Errorf("values of %T are not compared", b)
-		}
-		for i := range b.NumRows() {
-			got = append(got, c.Record.Column(0).ValueStr(i))
 		}
 	}
 	if !slices.Equal(got, want) {

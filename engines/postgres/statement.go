@@ -1,0 +1,193 @@
+package postgres
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// statements are those that a connection has prepared, by text. The oldest go first.
+type statements struct {
+	names map[string]string
+	order []string
+	made  int
+}
+
+// Statements longer than longStatement are not kept, and no more than keepStatements.
+const (
+	longStatement  = 16 << 10
+	keepStatements = 128
+)
+
+// prepare puts into the pipeline what is needed for a text to have a name, and returns that; empty for one not kept.
+func (c *connection) prepare(sql string) (string, error) {
+	if len(sql) > longStatement {
+		return "", c.send(&pgproto3.Parse{Query: sql})
+	}
+	p := &c.prepared
+	if name, ok := p.names[sql]; ok {
+		return name, nil
+	}
+	if p.names == nil {
+		p.names = map[string]string{}
+	}
+	if len(p.order) == keepStatements {
+		old := p.order[0]
+		if err := c.send(&pgproto3.Close{ObjectType: 'S', Name: p.names[old]}); err != nil {
+			return "", err
+		}
+		delete(p.names, old)
+		p.order = append(p.order[:0], p.order[1:]...)
+	}
+	p.made++
+	name := "s" + strconv.Itoa(p.made)
+	p.names[sql] = name
+	p.order = append(p.order, sql)
+	return name, c.send(&pgproto3.Parse{Name: name, Query: sql})
+}
+
+// forget drops a text that the server may not have prepared.
+func (p *statements) forget(sql string) {
+	delete(p.names, sql)
+	for i, s := range p.order {
+		if s == sql {
+			p.order = append(p.order[:i], p.order[i+1:]...)
+			return
+		}
+	}
+}
+
+// stylesSQL sets what the text form of values depends on.
+const stylesSQL = `SELECT set_config('TimeZone', $1, false), set_config('DateStyle', $2, false), set_config('IntervalStyle', $3, false),
+set_config('extra_float_digits', $4, false), set_config('bytea_output', $5, false)`
+
+// plain are the styles of a query that names none.
+var plain = engines.Styles{TimeZone: "UTC", DateStyle: "ISO, MDY", IntervalStyle: "postgres", ExtraFloatDigits: "1", ByteaOutput: "hex"}
+
+// take puts a change of styles into the pipeline, if one is needed, and reports whether it did. It has a Sync of its own,
+// as a failure of what follows would undo it.
+func (c *connection) take(s engines.Styles) (bool, error) {
+	if s == c.styles {
+		return false, nil
+	}
+	c.styles = engines.Styles{} // until it has worked
+	args := []*string{&s.TimeZone, &s.DateStyle, &s.IntervalStyle, &s.ExtraFloatDigits, &s.ByteaOutput}
+	return true, errors.Join(c.execute("", stylesSQL, args, nil), c.send(&pgproto3.Sync{}))
+}
+
+// execute puts a statement of a text, or that bears a name, into the pipeline.
+func (c *connection) execute(name, sql string, args []*string, formats []int16) error {
+	if name == "" {
+		if err := c.send(&pgproto3.Parse{Query: sql}); err != nil {
+			return err
+		}
+	}
+	return errors.Join(c.send(bind(name, args, formats)), c.send(&pgproto3.Describe{ObjectType: 'P'}), c.send(&pgproto3.Execute{}))
+}
+
+func bind(name string, args []*string, formats []int16) *pgproto3.Bind {
+	values := make([][]byte, len(args))
+	for i, a := range args {
+		if a != nil {
+			values[i] = append([]byte{}, *a...)
+		}
+	}
+	return &pgproto3.Bind{PreparedStatement: name, Parameters: values, ResultFormatCodes: formats}
+}
+
+// start runs q up to the description of its rows.
+func (c *connection) start(q engines.Query) ([]engines.Field, []int16, error) {
+	styles := q.Styles
+	if styles == (engines.Styles{}) {
+		styles = plain
+	}
+	styled, err := c.take(styles)
+	if err != nil {
+		return nil, nil, err
+	}
+	name, err := c.prepare(q.SQL)
+	err = errors.Join(err, c.send(bind(name, q.Args, q.Formats)), c.send(&pgproto3.Describe{ObjectType: 'P'}),
+		c.send(&pgproto3.Execute{}), c.send(&pgproto3.Sync{}))
+	if err == nil {
+		err = c.flush()
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, errBroken)
+	}
+	if styled {
+		if err := c.sync(); err != nil {
+			c.prepared.forget(q.SQL)
+			return nil, nil, errors.Join(err, c.sync())
+		}
+		c.styles = styles
+	}
+	fields, formats, err := c.description()
+	if err != nil {
+		c.prepared.forget(q.SQL)
+	}
+	return fields, formats, err
+}
+
+// failed reads on to where the server is ready again, and returns the error.
+func (c *connection) failed(body []byte) error {
+	err := remoteError(body)
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) && pe.Code == pgerr.ConnectionFailure {
+		return errors.Join(err, errBroken)
+	}
+	return errors.Join(err, c.sync())
+}
+
+// description reads up to the description of a statement's rows.
+func (c *connection) description() ([]engines.Field, []int16, error) {
+	for {
+		typ, body, err := c.next()
+		if err != nil {
+			return nil, nil, err
+		}
+		switch typ {
+		case '1', '2', '3':
+		case 'T':
+			return decodeFields(body)
+		case 'n': // no rows: not a query
+			return nil, nil, nil
+		case 'E':
+			return nil, nil, c.failed(body)
+		default:
+			return nil, nil, errors.Join(malformed(), errBroken)
+		}
+	}
+}
+
+func decodeFields(body []byte) ([]engines.Field, []int16, error) {
+	var m pgproto3.RowDescription
+	if err := m.Decode(body); err != nil {
+		return nil, nil, errors.Join(malformed(), errBroken)
+	}
+	fields, formats := make([]engines.Field, len(m.Fields)), make([]int16, len(m.Fields))
+	for i, f := range m.Fields {
+		fields[i] = engines.Field{Name: string(f.Name), OID: f.DataTypeOID, Typmod: f.TypeModifier}
+		formats[i] = f.Format
+	}
+	return fields, formats, nil
+}
+
+// tag reads up to the end of one statement and returns its tag. After an error the server is ready again.
+func (c *connection) tag() (string, error) {
+	for {
+		typ, body, err := c.next()
+		switch {
+		case err != nil:
+			return "", err
+		case typ == 'C' && len(body) > 0:
+			return string(body[:len(body)-1]), nil
+		case typ == 'E':
+			return "", c.failed(body)
+		}
+	}
+}
