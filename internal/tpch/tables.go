@@ -2,7 +2,6 @@ package tpch
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"strings"
 )
@@ -16,7 +15,6 @@ type Column struct {
 // Table is one of the eight tables.
 type Table struct {
 	Name    string
-	Key     string // the primary key's columns
 	Columns []Column
 	rows    func(w *rowWriter, s scale)
 }
@@ -24,19 +22,19 @@ type Table struct {
 // Tables returns the tables, referenced ones first.
 func Tables() []Table {
 	return []Table{
-		{"region", "r_regionkey", columns("r_regionkey integer, r_name char(25), r_comment varchar(152)"), writeRegions},
-		{"nation", "n_nationkey", columns("n_nationkey integer, n_name char(25), n_regionkey integer, n_comment varchar(152)"), writeNations},
-		{"supplier", "s_suppkey", columns("s_suppkey integer, s_name char(25), s_address varchar(40), s_nationkey integer, s_phone char(15), " +
+		{"region", columns("r_regionkey integer, r_name char(25), r_comment varchar(152)"), writeRegions},
+		{"nation", columns("n_nationkey integer, n_name char(25), n_regionkey integer, n_comment varchar(152)"), writeNations},
+		{"supplier", columns("s_suppkey integer, s_name char(25), s_address varchar(40), s_nationkey integer, s_phone char(15), " +
 			"s_acctbal numeric(15;2), s_comment varchar(101)"), writeSuppliers},
-		{"part", "p_partkey", columns("p_partkey integer, p_name varchar(55), p_mfgr char(25), p_brand char(10), p_type varchar(25), " +
+		{"part", columns("p_partkey integer, p_name varchar(55), p_mfgr char(25), p_brand char(10), p_type varchar(25), " +
 			"p_size integer, p_container char(10), p_retailprice numeric(15;2), p_comment varchar(23)"), writeParts},
-		{"partsupp", "ps_partkey, ps_suppkey", columns("ps_partkey integer, ps_suppkey integer, ps_availqty integer, " +
+		{"partsupp", columns("ps_partkey integer, ps_suppkey integer, ps_availqty integer, " +
 			"ps_supplycost numeric(15;2), ps_comment varchar(199)"), writePartSuppliers},
-		{"customer", "c_custkey", columns("c_custkey integer, c_name varchar(25), c_address varchar(40), c_nationkey integer, c_phone char(15), " +
+		{"customer", columns("c_custkey integer, c_name varchar(25), c_address varchar(40), c_nationkey integer, c_phone char(15), " +
 			"c_acctbal numeric(15;2), c_mktsegment char(10), c_comment varchar(117)"), writeCustomers},
-		{"orders", "o_orderkey", columns("o_orderkey bigint, o_custkey integer, o_orderstatus char(1), o_totalprice numeric(15;2), o_orderdate date, " +
+		{"orders", columns("o_orderkey bigint, o_custkey integer, o_orderstatus char(1), o_totalprice numeric(15;2), o_orderdate date, " +
 			"o_orderpriority char(15), o_clerk char(15), o_shippriority integer, o_comment varchar(79)"), writeOrders},
-		{"lineitem", "l_orderkey, l_linenumber", columns("l_orderkey bigint, l_partkey integer, l_suppkey integer, l_linenumber integer, " +
+		{"lineitem", columns("l_orderkey bigint, l_partkey integer, l_suppkey integer, l_linenumber integer, " +
 			"l_quantity numeric(15;2), l_extendedprice numeric(15;2), l_discount numeric(15;2), l_tax numeric(15;2), l_returnflag char(1), " +
 			"l_linestatus char(1), l_shipdate date, l_commitdate date, l_receiptdate date, l_shipinstruct char(25), l_shipmode char(10), " +
 			"l_comment varchar(44)"), writeLineItems},
@@ -51,11 +49,6 @@ func columns(text string) []Column {
 		list = append(list, Column{name, strings.ReplaceAll(typ, ";", ",")})
 	}
 	return list
-}
-
-// Create returns CREATE TABLE for the table in a schema, with its primary key.
-func (t Table) Create(schema string) string {
-	return fmt.Sprintf("CREATE TABLE %s.%s (%s, PRIMARY KEY (%s))", schema, t.Name, t.Definition(" NOT NULL"), t.Key)
 }
 
 // Definition returns the columns with their types, separated by commas; each is followed by more.
