@@ -29,13 +29,14 @@ type settings struct {
 	connects int
 	idle     int
 	fetch    int
+	factor   float64
 }
 
 func flags() *settings {
 	s := &settings{}
 	flag.StringVar(&s.sluice, "sluice", "bin/sluice", "the `binary` to measure; built from this tree where it does not exist")
 	flag.StringVar(&s.dir, "dir", "", "`directory` for the data, kept; a temporary one where none is given")
-	flag.StringVar(&s.only, "only", "", "`parts` to run, with commas between: duckdb, pgbench, bulk, connect, idle, fetch (default all)")
+	flag.StringVar(&s.only, "only", "", "`parts` to run, with commas between: duckdb, pgbench, bulk, connect, idle, fetch, tpch (default all)")
 	flag.IntVar(&s.rows, "rows", 100_000_000, "rows of the large DuckDB result; the small one has a tenth")
 	flag.StringVar(&s.memory, "memory-limit", "16MB", "option memory_limit of the DuckDB server: the `size` of its buffers, which cache the file; empty for the default")
 	flag.IntVar(&s.bulkRows, "bulk-rows", 2_000_000, "rows of the bulk SELECT")
@@ -46,6 +47,7 @@ func flags() *settings {
 	flag.IntVar(&s.connects, "connects", 300, "logins of one turn")
 	flag.IntVar(&s.idle, "idle", 1000, "clients that idle")
 	flag.IntVar(&s.fetch, "fetch-rows", 1_000_000, "rows of a result that is fetched in parts")
+	flag.Float64Var(&s.factor, "factor", 1, "scale factor of TPC-H; 1 makes 1 GB of text, and Parquet files of 0.4 GB")
 	flag.Parse()
 	return s
 }
@@ -65,8 +67,8 @@ func main() {
 
 // run measures all parts and prints one report. Everything that it starts has ended when it returns.
 func run(ctx context.Context, s *settings) (err error) {
-	if s.rows < 10 || s.bulkRows < 1 || s.scale < 1 || s.clients < 1 || s.turns < 1 || s.connects < 1 || s.idle < 1 || s.fetch < 1 || s.time < time.Second {
-		return errors.New("-rows must be at least 10, -time at least 1s, and the other numbers at least 1")
+	if s.rows < 10 || s.bulkRows < 1 || s.scale < 1 || s.clients < 1 || s.turns < 1 || s.connects < 1 || s.idle < 1 || s.fetch < 1 || s.factor < 0.01 || s.time < time.Second {
+		return errors.New("-rows must be at least 10, -time at least 1s, -factor at least 0.01, and the other numbers at least 1")
 	}
 	r, err := newRig(ctx, s)
 	if err != nil {
@@ -78,7 +80,7 @@ func run(ctx context.Context, s *settings) (err error) {
 		name    string
 		measure func(context.Context, *rig, *report) error
 	}{{"duckdb", duckdbResults}, {"pgbench", roundTrips}, {"bulk", bulkSelect},
-		{"connect", logins}, {"idle", idleClients}, {"fetch", rowLimits}}
+		{"connect", logins}, {"idle", idleClients}, {"fetch", rowLimits}, {"tpch", analytics}}
 	for _, p := range parts {
 		if !s.wants(p.name) {
 			continue
