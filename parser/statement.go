@@ -98,26 +98,35 @@ func (s *Statement) InnerText() (text string, offset int, ok bool) {
 	if s.Node.Stmt.GetCopyStmt().GetQuery() == nil {
 		return "", 0, false
 	}
-	result, err := pg_query.Scan(s.Text)
-	if err != nil {
+	begin, end, ok := Parentheses(s.Text)
+	if !ok {
 		return "", 0, false
 	}
-	depth, start := 0, 0
+	return s.Text[begin+1 : end-1], utf8.RuneCountInString(s.Text[:begin+1]), true
+}
+
+// Parentheses returns where the first parentheses of a text begin and end, their own characters within.
+func Parentheses(text string) (begin, end int, ok bool) {
+	result, err := pg_query.Scan(text)
+	if err != nil {
+		return 0, 0, false
+	}
+	depth := 0
 	for _, t := range result.Tokens {
 		switch t.Token {
 		case pg_query.Token_ASCII_40: // (
 			if depth == 0 {
-				start = int(t.End)
+				begin = int(t.Start)
 			}
 			depth++
 		case pg_query.Token_ASCII_41: // )
 			depth--
 			if depth == 0 {
-				return s.Text[start:t.Start], utf8.RuneCountInString(s.Text[:start]), true
+				return begin, int(t.End), true
 			}
 		}
 	}
-	return "", 0, false
+	return 0, 0, false
 }
 
 // FromNode makes a statement of a tree, its text deparsed.

@@ -34,6 +34,19 @@ func (s *Session) copyFields(ctx context.Context, st *parser.Statement) ([]engin
 	return engineFields(d.fields), nil
 }
 
+// checkCopy has home check the options of a COPY that it runs over shipped inputs.
+func (s *Session) checkCopy(ctx context.Context, x *execution) error {
+	if x.plan.OptionsSQL == "" {
+		return nil
+	}
+	_, err := s.Exec(ctx, x.plan.OptionsSQL)
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) && pe.Position > 0 {
+		pe.Position -= int32(x.plan.Shift)
+	}
+	return err
+}
+
 // copyOut sends a result that one engine computes whole as COPY data, and sets the tag.
 func (s *Session) copyOut(ctx context.Context, x *execution) error {
 	stream, err := s.openStream(ctx, x, x.plan.Server, x.plan.RemoteSQL, x.plan.Params)

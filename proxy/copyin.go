@@ -5,8 +5,26 @@ import (
 	"os"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"github.com/sluicedb/sluice/proxy/wire"
 )
+
+// stopCopyIn ends a COPY FROM STDIN that home waits for, before any data, and returns why.
+func (s *Session) stopCopyIn(why error) error {
+	end := appendMessage(nil, &pgproto3.CopyFail{Message: why.Error()})
+	if err := s.home.send(append(end, flushMessage...)); err != nil {
+		return homeGone(err)
+	}
+	frame, err := s.home.next(s.ctx)
+	if err != nil {
+		return homeGone(err)
+	}
+	if pe := readError(frame[wire.HeaderSize:]); pe.Severity == "FATAL" {
+		return pe
+	}
+	return why
+}
 
 // relayCopyIn passes the client's COPY data to home, up to their end or to home's first complaint.
 func (s *Session) relayCopyIn() error {

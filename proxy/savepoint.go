@@ -32,6 +32,7 @@ func (s *Session) savepoint(ctx context.Context, t *pg_query.TransactionStmt, sq
 	if tag, err = s.Exec(ctx, sql); err != nil {
 		return "", err
 	}
+	w.truncated = nil
 	switch {
 	case t.Kind == pg_query.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
 		w.points = append(w.points, point{t.SavepointName, w.writes})

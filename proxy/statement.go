@@ -194,6 +194,9 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if err := s.checkPrivileges(ctx, x, &req); err != nil {
 		return true, err
 	}
+	if err := s.checkCopy(ctx, x); err != nil {
+		return true, err
+	}
 	if !x.plan.ShipsParams() {
 		if x.plan.Write != nil {
 			err = s.checkParams(ctx, x)

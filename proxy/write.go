@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/sluicedb/sluice/engines"
@@ -124,15 +125,25 @@ func (s *Session) fillRows(ctx context.Context, x *execution, t *target) error {
 	case w.RunSQL == "":
 		return nil
 	case w.Kind == plan.CopyFrom:
-		return s.copyFromClient(w.RunSQL)
+		return s.copyFromClient(w.RunSQL, s.refuseFreeze(w))
 	default:
 		_, _, err := s.once(ctx, w.RunSQL, x.described.params, x.bind)
 		return err
 	}
 }
 
-// copyFromClient lets home run a COPY … FROM, with the client's own data where that is what it asks for.
-func (s *Session) copyFromClient(sql string) error {
+// refuseFreeze returns why rows may not be frozen: as with any table, it must have been truncated in the subtransaction
+// that is open.
+func (s *Session) refuseFreeze(w *plan.Write) error {
+	if !w.Freeze || slices.Contains(s.writing.truncated, w.Relation.OID) {
+		return nil
+	}
+	return pgerr.New(pgerr.ObjectNotInPrerequisite, "cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction")
+}
+
+// copyFromClient lets home run a COPY … FROM, with the client's own data where that is what it asks for. refusal is what
+// Postgres would say of it once it has accepted the statement itself.
+func (s *Session) copyFromClient(sql string, refusal error) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
@@ -152,6 +163,9 @@ func (s *Session) copyFromClient(sql string) error {
 		case 'G':
 			if err := s.writeClient(frame); err != nil {
 				return err
+			}
+			if refusal != nil {
+				return s.stopCopyIn(refusal)
 			}
 			if err := s.relayCopyIn(); err != nil {
 				return err
@@ -178,6 +192,7 @@ func (s *Session) apply(ctx context.Context, tx engines.Tx, x *execution) (int64
 	r := w.Relation
 	target := engines.Target{Relation: r.Name, Schema: r.Schema, Options: r.Options, Generated: w.Generated}
 	if w.Kind == plan.Truncate {
+		s.writing.truncated = append(s.writing.truncated, r.OID)
 		return 0, tx.Truncate(ctx, target)
 	}
 	rows, err := s.openRows(ctx, w.Temps[0]+"_rows", w.RowsSQL, nil, nil)

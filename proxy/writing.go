@@ -18,6 +18,8 @@ type write struct {
 	writes int     // statements whose writes it holds
 	broken bool    // one has failed at the engine, perhaps half done: nothing of it may be committed
 	points []point // savepoints set since it began
+	// truncated are the tables, by OID, that it has truncated since the last savepoint.
+	truncated []uint32
 }
 
 // writeTx returns the transaction that a write belongs to, begun at the first write of home's transaction.

@@ -149,7 +149,7 @@ func aliasOf(v *pg_query.RangeVar) string {
 // homeJoin plans that home runs the statement over temporary tables.
 func (b *builder) homeJoin() (*Plan, error) {
 	if b.statement.Kind == parser.CopyTo {
-		b.copyQuery()
+		return b.copyHome()
 	}
 	if err := b.shipSources(); err != nil {
 		return nil, err
@@ -227,30 +227,6 @@ func (b *builder) redirect(s *source, temp string) {
 		s.Var.Alias = &pg_query.Alias{Aliasname: s.Var.Relname}
 	}
 	s.Var.Catalogname, s.Var.Schemaname, s.Var.Relname = "", "pg_temp", temp
-}
-
-// copyQuery turns COPY table TO, which Postgres refuses for foreign tables, into COPY (SELECT …) TO.
-func (b *builder) copyQuery() {
-	c := b.statement.Node.Stmt.GetCopyStmt()
-	if c == nil || c.Relation == nil || len(b.sources) != 1 {
-		return
-	}
-	sel := &pg_query.SelectStmt{LimitOption: pg_query.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg_query.SetOperation_SETOP_NONE}
-	names := c.Attlist
-	if len(names) == 0 {
-		for _, col := range b.sources[0].table.Columns {
-			names = append(names, pg_query.MakeStrNode(col.Name))
-		}
-	}
-	for _, n := range names {
-		ref := pg_query.MakeColumnRefNode([]*pg_query.Node{n}, -1)
-		sel.TargetList = append(sel.TargetList, pg_query.MakeResTargetNodeWithVal(ref, -1))
-	}
-	b.sources[0].Holder = &pg_query.Node{Node: &pg_query.Node_RangeVar{RangeVar: c.Relation}}
-	sel.FromClause = []*pg_query.Node{b.sources[0].Holder}
-	c.Query = &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: sel}}
-	c.Relation, c.Attlist = nil, nil
-	b.used = columnsUsed(b.statement.Node)
 }
 
 // because notes the first reason against a faster route.

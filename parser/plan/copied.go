@@ -1,8 +1,14 @@
 package plan
 
 import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/pgerr"
 )
@@ -51,4 +57,147 @@ func (b *builder) copyReturning(w *Write, outer *pg_query.RawStmt) error {
 	outer.Stmt.GetCopyStmt().Query = tree.Stmt
 	w.CopySQL, err = parser.Deparse(outer)
 	return err
+}
+
+// copyHome plans a COPY TO at home: a SELECT over temporary tables stands for what is copied in the statement's own text.
+func (b *builder) copyHome() (*Plan, error) {
+	c := b.statement.Node.Stmt.GetCopyStmt()
+	begin, end, err := copySource(b.statement.Text, c)
+	if err != nil {
+		return nil, err
+	}
+	names, err := b.copyQuery(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Query == nil { // home says why it copies no view
+		return &Plan{Route: HomeJoin, Reason: b.reason, HomeSQL: b.statement.Text, Privileges: b.privileges}, nil
+	}
+	if err := b.shipSources(); err != nil {
+		return nil, err
+	}
+	query, err := parser.Deparse(&pg_query.RawStmt{Stmt: c.Query})
+	if err != nil {
+		return nil, err
+	}
+	head, tail := b.statement.Text[:begin], b.statement.Text[end:]
+	p := &Plan{Route: HomeJoin, Reason: b.reason, Inputs: b.inputs, HomeSQL: head + "(" + query + ")" + tail, Privileges: b.privileges}
+	if len(c.Options) > 0 && c.Filename == "" {
+		none := noRows(names)
+		p.OptionsSQL = head + none + tail
+		p.Shift = utf8.RuneCountInString(none) - utf8.RuneCountInString(b.statement.Text[begin:end])
+	}
+	return p, nil
+}
+
+// noRows is a query in parentheses that has no rows, in columns of the names given.
+func noRows(names []string) string {
+	columns := make([]string, len(names))
+	for i, name := range names {
+		columns[i] = "NULL AS " + pgx.Identifier{name}.Sanitize()
+	}
+	return "(SELECT " + strings.Join(columns, ", ") + " LIMIT 0)"
+}
+
+// copySource returns where in a COPY TO its query stands, or its table with the list of columns.
+func copySource(text string, c *pg_query.CopyStmt) (begin, end int, err error) {
+	ok := true
+	if c.Relation == nil {
+		begin, end, ok = parser.Parentheses(text)
+	} else {
+		begin = int(c.Relation.Location)
+		if end, err = nameEnd(text[begin:]); err != nil {
+			return 0, 0, err
+		}
+		if end += begin; len(c.Attlist) > 0 {
+			var list int
+			_, list, ok = parser.Parentheses(text[end:])
+			end += list
+		}
+	}
+	if !ok {
+		return 0, 0, pgerr.New(pgerr.InternalError, "cannot find in the statement what is copied")
+	}
+	return begin, end, nil
+}
+
+// copyQuery turns COPY table TO, which Postgres refuses for foreign tables, into COPY (SELECT …) TO, and returns the names
+// of the columns that are copied.
+func (b *builder) copyQuery(c *pg_query.CopyStmt) (names []string, err error) {
+	if c.Relation == nil || len(b.sources) != 1 || b.sources[0].Var != c.Relation {
+		for _, f := range b.req.Fields {
+			names = append(names, f.Name)
+		}
+		return names, nil
+	}
+	if names, err = copiedColumns(c, b.sources[0].table); err != nil {
+		return nil, err
+	}
+	sel := &pg_query.SelectStmt{LimitOption: pg_query.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg_query.SetOperation_SETOP_NONE}
+	for _, name := range names {
+		ref := pg_query.MakeColumnRefNode([]*pg_query.Node{pg_query.MakeStrNode(name)}, -1)
+		sel.TargetList = append(sel.TargetList, pg_query.MakeResTargetNodeWithVal(ref, -1))
+	}
+	b.sources[0].Holder = &pg_query.Node{Node: &pg_query.Node_RangeVar{RangeVar: c.Relation}}
+	sel.FromClause = []*pg_query.Node{b.sources[0].Holder}
+	c.Query = &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: sel}}
+	c.Relation, c.Attlist = nil, nil
+	b.used = columnsUsed(b.statement.Node)
+	return names, nil
+}
+
+// copiedColumns returns the columns that a COPY table TO yields. What Postgres would complain of in terms of the table is
+// refused here, as home is asked for a SELECT.
+func copiedColumns(c *pg_query.CopyStmt, table *catalog.Relation) ([]string, error) {
+	names, err := listedColumns(c.Attlist, table)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range c.Options {
+		list := o.GetDefElem().GetArg().GetList() // none: FORCE_QUOTE *
+		if o.GetDefElem().Defname != "force_quote" || list == nil || !isCSV(c) {
+			continue
+		}
+		forced, err := listedColumns(list.Items, table)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range forced {
+			if !slices.Contains(names, name) {
+				return nil, pgerr.New(pgerr.InvalidColumnReference, "FORCE_QUOTE column %q not referenced by COPY", name)
+			}
+		}
+	}
+	return names, nil
+}
+
+func isCSV(c *pg_query.CopyStmt) bool {
+	return slices.ContainsFunc(c.Options, func(o *pg_query.Node) bool {
+		return o.GetDefElem().Defname == "format" && o.GetDefElem().GetArg().GetString_().GetSval() == "csv"
+	})
+}
+
+// listedColumns returns the columns of a list in a COPY; an empty list stands for all but the generated ones.
+func listedColumns(list []*pg_query.Node, table *catalog.Relation) ([]string, error) {
+	var names []string
+	for i := range table.Columns {
+		if len(list) == 0 && !table.Columns[i].Generated {
+			names = append(names, table.Columns[i].Name)
+		}
+	}
+	for _, n := range list {
+		name := n.GetString_().GetSval()
+		at := slices.IndexFunc(table.Columns, func(c catalog.Column) bool { return c.Name == name })
+		switch {
+		case at < 0:
+			return nil, pgerr.New(pgerr.UndefinedColumn, "column %q of relation %q does not exist", name, table.Name)
+		case table.Columns[at].Generated:
+			e := pgerr.New(pgerr.InvalidColumnReference, "column %q is a generated column", name)
+			return nil, pgerr.Detail(e, "Generated columns cannot be used in COPY.")
+		case slices.Contains(names, name):
+			return nil, pgerr.New(pgerr.DuplicateColumn, "column %q specified more than once", name)
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }

@@ -70,6 +70,10 @@ type Plan struct {
 	// HomeJoin: inputs to ship, then HomeSQL to run over them with the statement's own parameters.
 	Inputs  []Input
 	HomeSQL string
+	// OptionsSQL is a COPY TO with its options over no rows, for home to say what is wrong with them before anything is
+	// shipped; empty for none. It is longer than the statement's own text, in front of the options, by Shift characters.
+	OptionsSQL string
+	Shift      int
 
 	Privileges []Privilege // on governed relations, checked before anything runs
 	Write      *Write      // a foreign table that the statement writes to, nil for none
@@ -149,7 +153,8 @@ type Write struct {
 	RunSQL string
 	// Shift is how much longer RunSQL is than the statement's own text where it is that but for the target's name, in
 	// characters; 0 where it is another text.
-	Shift int
+	Shift  int
+	Freeze bool // a COPY FROM with FREEZE
 	// RowsSQL is a SELECT over temporary tables that yields what the engine must get. Empty for Truncate.
 	RowsSQL string
 	// ReturningSQL is a SELECT over temporary tables that yields the RETURNING list, anonymous records as text; empty for

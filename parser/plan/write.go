@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,8 +15,6 @@ import (
 	"github.com/sluicedb/sluice/parser/govern"
 	"github.com/sluicedb/sluice/pgerr"
 )
-
-const codeNoArbiter = "42P10"
 
 // write plans DML on a foreign table: home computes the rows in temporary tables, the engine takes them.
 func (b *builder) write() (*Plan, error) {
@@ -94,7 +93,7 @@ func (b *builder) require(names ...string) {
 
 func (b *builder) insert(w *Write, n *pg_query.InsertStmt) error {
 	if c := n.OnConflictClause; c.GetInfer() != nil && c.Infer.Conname == "" {
-		return pgerr.New(codeNoArbiter, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+		return pgerr.New(pgerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	}
 	w.Kind = Insert
 	if len(n.ReturningList) > 0 {
@@ -153,8 +152,21 @@ func (b *builder) copyFrom(w *Write, n *pg_query.CopyStmt) error {
 			}
 		}
 	}
+	w.Freeze = slices.ContainsFunc(n.Options, func(o *pg_query.Node) bool {
+		return o.GetDefElem().Defname == "freeze" && isOn(o.GetDefElem().GetArg())
+	})
 	b.fill(w)
 	return b.inText(w, n.Relation)
+}
+
+// isOn reports whether the value of an option that is on or off is on. What is neither, home refuses.
+func isOn(value *pg_query.Node) bool {
+	switch text := strings.ToLower(value.GetString_().GetSval()); {
+	case value == nil, value.GetBoolean().GetBoolval(), value.GetInteger().GetIval() == 1:
+		return true
+	default:
+		return text == "true" || text == "on"
+	}
 }
 
 // inText makes RunSQL of the statement's own text, which is faster than to print it, and loses nothing.
