@@ -146,8 +146,9 @@ func FromNode(raw *pg_query.RawStmt) (*Statement, error) {
 func Deparse(raw *pg_query.RawStmt) (string, error) {
 	raw = proto.Clone(raw).(*pg_query.RawStmt)
 	raw.StmtLocation, raw.StmtLen = 0, 0
-	guardTests(raw)
-	text, err := pg_query.Deparse(&pg_query.ParseResult{Version: treeVersion, Stmts: []*pg_query.RawStmt{raw}})
+	printed := proto.Clone(raw).(*pg_query.RawStmt)
+	parenthesize(printed)
+	text, err := pg_query.Deparse(&pg_query.ParseResult{Version: treeVersion, Stmts: []*pg_query.RawStmt{printed}})
 	if err != nil {
 		return "", pgerr.New(pgerr.InternalError, "a statement cannot be printed: %v", err)
 	}
