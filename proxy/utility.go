@@ -75,15 +75,19 @@ func (s *Session) extension(ctx context.Context, x *execution) (*cursor, error) 
 	return nil, s.defined(x, tag, notices, err)
 }
 
-// define checks the options of SQL/MED objects on our wrappers, then lets home define them.
+// define lets home define SQL/MED objects on our wrappers and then checks their options, as Postgres asks a validator last:
+// an error undoes what home did.
 func (s *Session) define(ctx context.Context, x *execution) (*cursor, error) {
+	tag, err := s.Exec(ctx, x.statement.Text)
+	if err != nil {
+		return nil, err
+	}
 	notices, err := ddl.Check(x.statement.Node.Stmt, s.server.wrappers, ddl.InSnapshot(s.snapshot))
 	if err != nil {
 		s.notices(notices)
 		return nil, err
 	}
-	tag, err := s.Exec(ctx, x.statement.Text)
-	return nil, s.defined(x, tag, notices, err)
+	return nil, s.defined(x, tag, notices, nil)
 }
 
 // importSchema introspects the engine and creates the foreign tables, all in the transaction that is open.

@@ -73,6 +73,33 @@ func TestServers(t *testing.T) {
 	want(t, conn, "SELECT a FROM t", "42P01")
 }
 
+// TestOptionsLast gives wrong options to statements that Postgres refuses, or skips, before it asks a validator.
+func TestOptionsLast(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE t AS SELECT 1 AS a")
+	conn, role := connect(t, w.through), "stranger_"+w.database
+	exec(t, w.direct, "CREATE ROLE "+role)
+	t.Cleanup(func() { exec(t, w.direct, "DROP ROLE "+role) })
+	want(t, conn, "CREATE FOREIGN TABLE t (a int) SERVER lake", "CREATE FOREIGN TABLE")
+	for sql, answer := range map[string]string{
+		w.server("lake", ", nope '1'"):                                         "42710",
+		w.server("IF NOT EXISTS lake", ", nope '1'"):                           "CREATE SERVER",
+		"CREATE FOREIGN TABLE t (a int) SERVER lake OPTIONS (nope '1')":        "42P07",
+		"CREATE FOREIGN TABLE x (a nosuch) SERVER lake OPTIONS (nope '1')":     "42704",
+		"CREATE FOREIGN TABLE nosuch.x (a int) SERVER lake OPTIONS (nope '1')": "3F000",
+		"ALTER SERVER lake OPTIONS (ADD nope '1', ADD nope '2')":               "42710",
+		"ALTER FOREIGN TABLE t OPTIONS (ADD nope '1'), DROP COLUMN b":          "42703",
+	} {
+		want(t, conn, sql, answer)
+	}
+	want(t, conn, "SET ROLE "+role, "SET")
+	for _, sql := range []string{
+		w.server("x", ", nope '1'"), "ALTER SERVER lake OPTIONS (ADD nope '1')", "CREATE USER MAPPING FOR CURRENT_USER SERVER lake OPTIONS (nope '1')",
+		"CREATE FOREIGN TABLE pg_temp.x (a int) SERVER lake OPTIONS (nope '1')", "ALTER FOREIGN TABLE t OPTIONS (ADD nope '1')",
+	} {
+		want(t, conn, sql, "42501")
+	}
+}
+
 // TestServerChanges alters what a server and its tables point to: the next statement uses it, prepared or not (L-07).
 func TestServerChanges(t *testing.T) {
 	w := newWorld(t, "CREATE TABLE t AS SELECT 1 AS a", "CREATE TABLE u AS SELECT 2 AS a")

@@ -96,6 +96,9 @@ func (c *check) server(name string) (*catalog.Server, engines.Wrapper) {
 }
 
 func (c *check) createServer(n *pg_query.CreateForeignServerStmt) error {
+	if here, _ := c.server(n.Servername); here != nil && n.IfNotExists {
+		return nil // home leaves it as it is
+	}
 	w := c.wrappers[n.Fdwname]
 	if w == nil {
 		if slices.Contains(catalog.Wrappers, n.Fdwname) {
