@@ -160,6 +160,7 @@ func (s *Server) logIn(c net.Conn, l *login) *Session {
 	}
 	s.trim.note()
 	session := newSession(s, login)
+	session.log.Debug("client logged in", "client", c.RemoteAddr().String(), "tls", tlsVersion(login.Client), "channel_binding", login.Bound)
 	session.home.watchClient = session.watchWait
 	if !s.register(session) {
 		session.refuseLogin(shutdownError())
@@ -180,6 +181,14 @@ func (s *Session) run() {
 func (s *Server) panicked(c net.Conn, cause any) {
 	s.config.Logger.Error("a session panicked", "panic", cause, "stack", string(debug.Stack()))
 	_ = c.Close()
+}
+
+// tlsVersion is the version of TLS that a connection speaks, for the log.
+func tlsVersion(c net.Conn) string {
+	if t, ok := c.(*tls.Conn); ok {
+		return tls.VersionName(t.ConnectionState().Version)
+	}
+	return "none"
 }
 
 func (s *Server) startupConfig() startup.Config {

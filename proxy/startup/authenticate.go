@@ -109,6 +109,7 @@ func (h *handshake) passThrough(l *login, v verifier, mechanisms []string) (*fra
 	if !right {
 		return nil, h.wrongPassword()
 	}
+	h.bound = s.plus
 	ok, err := l.prove(c, k)
 	if err != nil {
 		return nil, err
@@ -264,7 +265,7 @@ func (h *handshake) answer(l *login, f *frame, mechanisms []string, expected str
 func (h *handshake) cannotRelay(why string) error {
 	e := fatal(pgerr.InvalidAuthorization, fmt.Sprintf("authentication of user \"%s\" cannot be relayed to the home server", h.packet.get("user")))
 	e.Detail = "Reason: " + why + "."
-	e.Hint = "Run CREATE EXTENSION sluice at home so that the proxy may read the role's verifier (sluice.get_auth), or use channel_binding=disable."
+	e.Hint = "Run CREATE EXTENSION sluice in the database of the proxy's home URL so that it may read the role's verifier (sluice.get_auth), or use channel_binding=disable."
 	return e
 }
 

@@ -60,6 +60,7 @@ type Result struct {
 	// Login holds home's frames from AuthenticationOk to before ReadyForQuery, which the caller sends to the client.
 	Login    []byte
 	TxStatus byte // of home's ReadyForQuery
+	Bound    bool // the client has bound its login to the certificate that it was shown
 
 	// ClientKey and ServerKey are the role's SCRAM keys, nil where the exchange was relayed or home asked for nothing.
 	ClientKey, ServerKey []byte
@@ -102,6 +103,7 @@ type handshake struct {
 	client  *peer
 	home    *peer
 	binding []byte // hash of the certificate we showed to the client; nil without TLS or where it is undefined
+	bound   bool   // the client's login is bound to it
 	packet  packet
 	cert    clientCert
 }
@@ -129,7 +131,7 @@ func (h *handshake) run(ctx context.Context) (*Result, error) {
 	return &Result{
 		Client: h.client.Conn, ClientLeft: h.client.left(), Home: l.home.Conn, HomeLeft: l.home.left(),
 		Parameters: h.packet.parameters(), Replication: h.packet.replication(), Status: l.status,
-		PID: l.pid, SecretKey: l.secret, Login: l.frames, TxStatus: l.txStatus,
+		PID: l.pid, SecretKey: l.secret, Login: l.frames, TxStatus: l.txStatus, Bound: h.bound,
 		ClientKey: l.keys.client, ServerKey: l.keys.server, endpoint: l.endpoint, config: h.cfg.Home,
 	}, nil
 }

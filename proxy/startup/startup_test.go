@@ -127,6 +127,22 @@ func TestUnknownRoleIsOfferedPlus(t *testing.T) {
 	}
 }
 
+// A result says whether the client has bound its login.
+func TestBound(t *testing.T) {
+	p := startProxy(t, withTLS(ecdsaCert()), withVerifier)
+	for settings, want := range map[string]bool{
+		"sslmode=require&channel_binding=require": true, "sslmode=require": true,
+		"sslmode=require&channel_binding=disable": false, "sslmode=disable": false,
+	} {
+		if _, err := connect(t, p.url("alice", "wonderland", "scram", settings)); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-p.results; r.Bound != want {
+			t.Errorf("%s: bound %v", settings, r.Bound)
+		}
+	}
+}
+
 // Errors of home's arrive as home worded them.
 func TestHomeErrors(t *testing.T) {
 	p := startProxy(t, withVerifier)
