@@ -111,13 +111,18 @@ func (r *rig) createDatabase(ctx context.Context) error {
 	return c.exec(ctx, "CREATE DATABASE "+database)
 }
 
-// startSluice starts a proxy in front of the home. It takes clients with TLS.
+// startSluice starts a proxy in front of the home, which it speaks to in clear. It takes clients with TLS.
 func (r *rig) startSluice(ctx context.Context) (*process, error) {
+	return r.startSluiceAt(ctx, r.home.URL(database))
+}
+
+// startSluiceAt starts a proxy with a URL of the home's.
+func (r *rig) startSluiceAt(ctx context.Context, home string) (*process, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(r.sluice, "serve", "--home", r.home.URL(database), "--listen", addr, "--drain", "1s", "--log-level", "warn",
+	cmd := exec.Command(r.sluice, "serve", "--home", home, "--listen", addr, "--drain", "1s", "--log-level", "warn",
 		"--tls-cert", r.certificate.cert, "--tls-key", r.certificate.key)
 	return start(ctx, "sluice", addr, cmd)
 }
