@@ -1,19 +1,39 @@
 package catalog
 
-import "context"
+import (
+	"encoding/json"
 
-// Mapping returns the options of the user mapping in force for a role on a server, its own or that for PUBLIC; nil
-// where there is none or it has none. q must be the proxy's own account, with EXECUTE on sluice.user_mapping (a superuser has it).
-// Secrets come as they are stored, references unresolved.
-func Mapping(ctx context.Context, q Querier, server, role uint32) (map[string]string, error) {
-	rows, err := q.Query(ctx, `SELECT pg_catalog.unnest(sluice.user_mapping($1::pg_catalog.oid, $2::pg_catalog.oid))`,
-		number(server), number(role))
-	if err != nil || len(rows) == 0 {
-		return nil, err
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// MappingSQL asks for the user mapping in force for a role ($2) on a server ($1): one row, for ReadMapping. It is for the
+// proxy's own account, which has EXECUTE on sluice.user_mapping.
+const MappingSQL = `SELECT r.rolname, r.rolsuper OR o.rolsuper AND NOT EXISTS (SELECT FROM pg_user_mappings m WHERE m.srvid = s.oid AND m.umuser = r.oid),
+ array_to_json(sluice.user_mapping(s.oid, r.oid))
+FROM pg_foreign_server s JOIN pg_roles o ON o.oid = s.srvowner, pg_roles r WHERE s.oid = $1 AND r.oid = $2`
+
+// Mapping is a user mapping in force for a role, its own or that for PUBLIC.
+type Mapping struct {
+	Role string
+	// Trusted says that a superuser answers for the mapping: the role is one, or the server's owner, who alone makes a
+	// mapping for PUBLIC. Only such may log in without a password, or with files of the proxy's machine.
+	Trusted bool
+	Known   bool              // whether there is one
+	Options map[string]string // secrets as they are stored, references unresolved
+}
+
+// ReadMapping reads the row of MappingSQL.
+func ReadMapping(row [][]byte) (Mapping, error) {
+	if len(row) != 3 {
+		return Mapping{}, pgerr.New(pgerr.UndefinedObject, "the server or the role is gone")
 	}
-	list := make([]string, len(rows))
-	for i := range rows {
-		list[i] = text(rows, i, 0)
+	m := Mapping{Role: string(row[0]), Trusted: string(row[1]) == "t", Known: row[2] != nil}
+	var list []string
+	if m.Known {
+		if err := json.Unmarshal(row[2], &list); err != nil {
+			return Mapping{}, err
+		}
 	}
-	return options(list), nil
+	m.Options = options(list)
+	return m, nil
 }

@@ -259,14 +259,26 @@ CREATE USER MAPPING FOR PUBLIC SERVER lake OPTIONS ("user" 'all', password 'env:
 	}
 	for _, c := range []struct {
 		role uint32
-		want map[string]string
-	}{{mapped, map[string]string{"user": "me"}}, {10, map[string]string{"user": "all", "password": "env:ALL"}}} {
-		if got, err := catalog.Mapping(ctx, s, server, c.role); err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("role %d: %v, %v", c.role, got, err)
+		want catalog.Mapping
+	}{
+		{mapped, catalog.Mapping{Role: "mapped", Known: true, Options: map[string]string{"user": "me"}}},
+		{10, catalog.Mapping{Role: s.value("SELECT rolname FROM pg_roles WHERE oid = 10"), Trusted: true, Known: true,
+			Options: map[string]string{"user": "all", "password": "env:ALL"}}},
+	} {
+		rows, err := s.Query(ctx, catalog.MappingSQL, fmt.Sprint(server), fmt.Sprint(c.role))
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("role %d: %v, %v", c.role, rows, err)
+		}
+		var row [][]byte
+		for _, v := range rows[0] {
+			row = append(row, []byte(*v))
+		}
+		if got, err := catalog.ReadMapping(row); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("role %d: %+v, %v", c.role, got, err)
 		}
 	}
-	if got, err := catalog.Mapping(ctx, s, 1, 10); err != nil || got != nil {
-		t.Errorf("no server: %v, %v", got, err)
+	if _, err := catalog.ReadMapping(nil); err == nil {
+		t.Error("no server has a mapping")
 	}
 	if got := s.value("SELECT options FROM sluice.servers"); got != `{"a": "b", "token": "env:T", "password": "********"}` {
 		t.Errorf("sluice.servers shows %s", got)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
-	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 )
 
@@ -49,17 +48,22 @@ func (s *Session) checkCopy(ctx context.Context, x *execution) error {
 
 // copyOut sends a result that one engine computes whole as COPY data, and sets the tag.
 func (s *Session) copyOut(ctx context.Context, x *execution) error {
-	stream, err := s.openStream(ctx, x, x.plan.Server, x.plan.RemoteSQL, x.plan.Params)
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
 	format := x.plan.Copy
 	code := encode.Text
 	if format.Binary {
 		code = encode.Binary
 	}
-	encoder, err := encode.New(format.Fields, []int16{code}, stream.Fields(), s.encodeSettings(x))
+	stream, err := s.openStream(ctx, x, x.remoteQuery([]int16{code}))
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	var encoder *encode.Encoder
+	if _, ok := framesOf(stream); ok {
+		err = sameTypes(format.Fields, stream.Fields())
+	} else {
+		encoder, err = encode.New(format.Fields, []int16{code}, stream.Fields(), s.encodeSettings(x))
+	}
 	if err != nil {
 		return err
 	}
@@ -116,10 +120,10 @@ func (c *copying) run(ctx context.Context, write func([]byte) error) (rows int64
 
 // append encodes a batch and writes what makes a good write.
 func (c *copying) append(batch engines.Batch, write func([]byte) error) (err error) {
-	columns, ok := batch.(engines.Columns)
-	if !ok {
-		return pgerr.New(pgerr.InternalError, "cannot copy a batch of form %T", batch)
+	if frames, ok := batch.(engines.Frames); ok {
+		return c.appendFrames(frames, write)
 	}
+	columns := batch.(engines.Columns)
 	encode := c.encoder.AppendCopyText
 	if c.format == 1 {
 		encode = c.encoder.AppendCopy
@@ -135,6 +139,31 @@ func (c *copying) append(batch engines.Batch, write func([]byte) error) (err err
 		}
 		if c.format == 1 {
 			c.header(at)
+		}
+		if len(c.buf) >= flushBytes {
+			if err := write(c.buf); err != nil {
+				return err
+			}
+			c.buf = c.buf[:0]
+		}
+	}
+	return nil
+}
+
+// appendFrames writes rows that came as frames, some at a time.
+func (c *copying) appendFrames(b engines.Frames, write func([]byte) error) error {
+	for data := b.Data; len(data) > 0; {
+		at := len(c.buf)
+		var err error
+		switch {
+		case c.format != encode.Binary:
+			c.buf, data, err = encode.AppendCopyLine(c.buf, data)
+		default:
+			c.buf, data = encode.AppendCopyTuples(c.buf, data, c.single)
+			c.header(at)
+		}
+		if err != nil {
+			return err
 		}
 		if len(c.buf) >= flushBytes {
 			if err := write(c.buf); err != nil {

@@ -179,7 +179,7 @@ func (s *Session) explainStream(ctx context.Context, n *node, y *execution, o ex
 		return nil
 	}
 	started := time.Now()
-	stream, err := s.openStream(ctx, y, y.plan.Server, y.plan.RemoteSQL, y.plan.Params)
+	stream, err := s.openStream(ctx, y, y.remoteQuery(nil))
 	if err != nil {
 		return err
 	}

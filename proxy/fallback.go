@@ -38,7 +38,7 @@ func dataException(err error) bool {
 // openAtHome lets home compute the statement instead, over inputs shipped to it.
 func (s *Session) openAtHome(ctx context.Context, x *execution, p *portal) (*cursor, error) {
 	req := x.request
-	req.Force = plan.HomeJoin
+	req.Force, req.Facts = plan.HomeJoin, s.askFacts(ctx, x.facts.User)
 	home := *x
 	var err error
 	if home.plan, err = plan.Build(req); err != nil {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/proxy/encode"
 	"github.com/sluicedb/sluice/proxy/wire"
@@ -77,7 +79,7 @@ func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) (*mete
 		return nil, err
 	}
 	started := time.Now()
-	stream, err := s.openStream(ctx, x, in.Server, in.RemoteSQL, in.Params)
+	stream, err := s.openStream(ctx, x, x.inputQuery(in, s.copyFormat(in)))
 	if err != nil {
 		return nil, err
 	}
@@ -139,35 +141,83 @@ func inputFields(in *plan.Input) []engines.Field {
 	return fields
 }
 
-// openStream opens a query of a plan at a server.
-func (s *Session) openStream(ctx context.Context, x *execution, server *catalog.Server, sql string, params []int) (engines.Stream, error) {
-	args, err := s.pick(ctx, x, params)
+// query is what a plan asks a server for, and how the values are wanted.
+type query struct {
+	server  *catalog.Server
+	role    uint32 // that is mapped, 0 for the current one
+	sql     string
+	params  []int
+	formats []int16
+	styles  engines.Styles
+}
+
+// inputQuery is that of an input, whose text is written such that home reads it without doubt.
+func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
+	styles := x.styles()
+	if !slices.Contains(formats, encode.Binary) {
+		if !strings.HasPrefix(styles.DateStyle, "ISO") {
+			_, order, _ := strings.Cut(styles.DateStyle, ",")
+			styles.DateStyle = "ISO," + order
+		}
+		if x.facts.ExtraFloatDigits < 1 {
+			styles.ExtraFloatDigits = "1"
+		}
+	}
+	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: styles}
+}
+
+// openStream opens a query of a plan at its server.
+func (s *Session) openStream(ctx context.Context, x *execution, q query) (engines.Stream, error) {
+	args, err := s.pick(ctx, x, q.params)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := s.server.engines.get(ctx, s.database, server)
+	if q.role == 0 {
+		q.role = x.facts.User
+	}
+	engine, err := s.engine(ctx, q.server, q.role)
 	if err != nil {
 		return nil, err
 	}
-	q := engines.Query{SQL: sql, Args: args}
-	if s.writes(server) { // see its own changes
-		return s.writing.tx.Open(ctx, q)
+	asked := engines.Query{SQL: q.sql, Args: args, Formats: q.formats, Styles: q.styles}
+	if s.writes(q.server) { // see its own changes
+		return s.writing.tx.Open(ctx, asked)
 	}
-	return engine.Open(ctx, q)
+	return engine.Open(ctx, asked)
+}
+
+// copyFormat returns the formats in which an input's values are wanted for COPY: binary where all of its types have a form
+// that home reads and the session's encoding is that of the values.
+func (s *Session) copyFormat(in *plan.Input) []int16 {
+	if s.setting("client_encoding") != "UTF8" {
+		return nil
+	}
+	for _, i := range in.Columns {
+		if !dialect.BuiltIn(in.Relation.Columns[i].Type) {
+			return nil
+		}
+	}
+	return []int16{encode.Binary}
 }
 
 // copyStream feeds a stream into a table at home by COPY. Types that have no binary form here travel as text.
 func (s *Session) copyStream(ctx context.Context, table string, fields []engines.Field, stream engines.Stream) error {
 	c := &copying{stream: stream, format: encode.Binary}
-	sql := "COPY " + table + " FROM STDIN (FORMAT binary)"
 	var err error
-	c.encoder, err = encode.New(fields, []int16{encode.Binary}, stream.Fields(), encode.Home)
-	if err != nil || s.setting("client_encoding") != "UTF8" { // text in binary form would be read in the client's encoding
-		c.format = encode.Text
-		sql = "COPY " + table + " FROM STDIN (ENCODING 'UTF8')"
-		if c.encoder, err = encode.New(fields, nil, stream.Fields(), encode.Home); err != nil {
-			return err
+	if formats, ok := framesOf(stream); ok {
+		if c.format = encode.Text; !slices.Contains(formats, encode.Text) {
+			c.format, err = encode.Binary, sameTypes(fields, stream.Fields())
 		}
+	} else if c.encoder, err = encode.New(fields, []int16{encode.Binary}, stream.Fields(), encode.Home); err != nil || s.setting("client_encoding") != "UTF8" {
+		c.format = encode.Text // text in binary form would be read in the client's encoding
+		c.encoder, err = encode.New(fields, nil, stream.Fields(), encode.Home)
+	}
+	if err != nil {
+		return err
+	}
+	sql := "COPY " + table + " FROM STDIN (FORMAT binary)"
+	if c.format == encode.Text {
+		sql = "COPY " + table + " FROM STDIN (ENCODING 'UTF8')"
 	}
 	return s.copyIn(ctx, sql, func(write func([]byte) error) error {
 		_, err := c.run(ctx, write)

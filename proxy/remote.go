@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,14 +16,14 @@ import (
 
 // openRemote opens a statement that one engine computes whole.
 func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16) (*cursor, error) {
-	stream, err := s.openStream(ctx, x, x.plan.Server, x.plan.RemoteSQL, x.plan.Params)
-	if err != nil {
-		return nil, err
-	}
 	fields := engineFields(x.described.fields)
 	each := make([]int16, len(fields))
 	for i := range each {
 		each[i] = formatOf(formats, i)
+	}
+	stream, err := s.openStream(ctx, x, x.remoteQuery(each))
+	if err != nil {
+		return nil, err
 	}
 	c, err := newCursor(stream, fields, each, s.encodeSettings(x))
 	if err != nil {
@@ -31,7 +32,25 @@ func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16)
 	return c, err
 }
 
+// remoteQuery is the whole statement, for its engine.
+func (x *execution) remoteQuery(formats []int16) query {
+	return query{
+		server: x.plan.Server, role: x.plan.Role, sql: x.plan.RemoteSQL, params: x.plan.Params, formats: formats, styles: x.styles(),
+	}
+}
+
+// styles are the session's own.
+func (x *execution) styles() engines.Styles {
+	return engines.Styles{
+		TimeZone: x.facts.TimeZone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
+		ExtraFloatDigits: strconv.Itoa(x.facts.ExtraFloatDigits), ByteaOutput: x.facts.ByteaOutput,
+	}
+}
+
 func newCursor(stream engines.Stream, fields []engines.Field, formats []int16, settings encode.Settings) (*cursor, error) {
+	if have, ok := framesOf(stream); ok {
+		return framesCursor(stream, fields, have, formats)
+	}
 	encoder, err := encode.New(fields, formats, stream.Fields(), settings)
 	var pe *pgconn.PgError
 	if errors.As(err, &pe) && pe.Code == pgerr.InvalidParameter { // a format code that nobody minds while there are no rows

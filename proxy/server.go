@@ -56,6 +56,7 @@ type Server struct {
 	logins   *logins
 	pace     startup.Pace
 	trim     trim
+	facts    sync.Map // of home by database: engines.Facts
 
 	mu        sync.Mutex
 	sessions  map[uint32]*Session // by home's process ID

@@ -46,14 +46,16 @@ func quoted(in *plan.Input, i int) string { return "'" + in.Placeholder(i) + "'"
 
 // spell reads an input and returns the values of its columns, limit bytes at most.
 func (s *Session) spell(ctx context.Context, x *execution, in *plan.Input, limit int) ([]spelling, error) {
-	stream, err := s.openStream(ctx, x, in.Server, in.RemoteSQL, in.Params)
+	stream, err := s.openStream(ctx, x, x.inputQuery(in, nil))
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	encoder, err := encode.New(inputFields(in), nil, stream.Fields(), encode.Home)
-	if err != nil {
-		return nil, err
+	var encoder *encode.Encoder
+	if _, ok := framesOf(stream); !ok {
+		if encoder, err = encode.New(inputFields(in), nil, stream.Fields(), encode.Home); err != nil {
+			return nil, err
+		}
 	}
 	columns := make([]spelling, len(in.Columns))
 	for i := range columns {
@@ -68,14 +70,15 @@ func (s *Session) spell(ctx context.Context, x *execution, in *plan.Input, limit
 		case err != nil:
 			return nil, err
 		}
-		rows, ok := batch.(engines.Columns)
-		if !ok {
-			return nil, pgerr.New(pgerr.InternalError, "cannot spell out a batch of form %T", batch)
+		switch rows := batch.(type) {
+		case engines.Frames:
+			spellRows(columns, rows.Data)
+		case engines.Columns:
+			if frames, err = encoder.Append(frames[:0], rows.Record, 0, rows.NumRows()); err != nil {
+				return nil, err
+			}
+			spellRows(columns, frames)
 		}
-		if frames, err = encoder.Append(frames[:0], rows.Record, 0, rows.NumRows()); err != nil {
-			return nil, err
-		}
-		spellRows(columns, frames)
 		size := 0
 		for i := range columns {
 			size += len(columns[i].text)

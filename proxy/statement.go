@@ -183,6 +183,7 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),
 		},
 		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, OnFullScan: x.facts.OnFullScan, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
+		Facts: s.askFacts(ctx, x.facts.User),
 	}
 	if x.explained {
 		req.OnFullScan = "" // it tells what is in the way

@@ -100,7 +100,7 @@ func (s *Session) importSchema(ctx context.Context, x *execution) (*cursor, erro
 	if err := s.checkImport(ctx, stmt, server); err != nil {
 		return nil, err
 	}
-	engine, err := s.server.engines.get(ctx, s.database, server)
+	engine, err := s.engine(ctx, server, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func askExtension(ctx context.Context, c *pgconn.PgConn, sql string, params ...[
 		err = errNotInstalled
 	default:
 		result := c.ExecParams(ctx, sql, params, nil, nil, nil).Read()
-		if err = result.Err; err == nil {
+		if err = result.Err; err == nil && len(result.Rows) > 0 {
 			row = result.Rows[0]
 		}
 	}

@@ -41,7 +41,7 @@ func (s *Session) writeTx(ctx context.Context, x *execution) (engines.Tx, error)
 	} else if wrote {
 		return nil, alone(verb, w.Relation, "this transaction has written to home")
 	}
-	engine, err := s.server.engines.get(ctx, s.database, server)
+	engine, err := s.engine(ctx, server, x.facts.User)
 	if err != nil {
 		return nil, err
 	}

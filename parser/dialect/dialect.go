@@ -23,7 +23,7 @@ type Dialect interface {
 	RowID() string
 }
 
-var dialects = map[string]Dialect{"sluice_duckdb": DuckDB{}}
+var dialects = map[string]Dialect{"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}}
 
 // Of returns the dialect of a server.
 func Of(s *catalog.Server) (Dialect, error) {

@@ -86,6 +86,7 @@ type source struct {
 	table   *catalog.Relation
 	server  *catalog.Server
 	alias   string          // by which the statement calls it
+	role    uint32          // whose user mapping is used, 0 for the current role
 	dialect dialect.Dialect // the server's
 	body    string          // of a view: what stands for it in a FROM clause of the engine
 }
@@ -131,12 +132,20 @@ func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 	switch t.Kind {
 	case 'f':
 		d, err := dialect.Of(t.Server)
-		b.sources = append(b.sources, source{Relation: r, table: t, server: t.Server, dialect: d, alias: aliasOf(r.Var)})
+		b.sources = append(b.sources, source{Relation: r, table: t, server: t.Server, role: b.owner(as), dialect: d, alias: aliasOf(r.Var)})
 		return err
 	case 'v':
 		return b.inline(r, t, g.Within)
 	}
 	return nil // a materialized view is home's own rows
+}
+
+// owner returns the owner of a view, who reads what its definition names; 0 for no view.
+func (b *builder) owner(view uint32) uint32 {
+	if v := b.req.Snapshot.Relations[view]; v != nil {
+		return v.Owner
+	}
+	return 0
 }
 
 func aliasOf(v *pg_query.RangeVar) string {
@@ -184,7 +193,7 @@ func (b *builder) shipSources() error {
 
 // input returns the input for a source; sources that need the same share one.
 func (b *builder) input(s *source, f filter) (*Input, error) {
-	in := Input{Relation: s.table, Server: s.server, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Spelled: b.req.ReadOnly}
+	in := Input{Relation: s.table, Server: s.server, Role: s.role, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Spelled: b.req.ReadOnly}
 	from, err := b.origin(s)
 	if err != nil {
 		return nil, err
@@ -204,7 +213,7 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	}
 	in.Whole = s.body == "" && len(f.sql) == 0
 	for i := range b.inputs {
-		if o := &b.inputs[i]; o.Relation == in.Relation && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) {
+		if o := &b.inputs[i]; o.Relation == in.Relation && o.Role == in.Role && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) {
 			return o, nil
 		}
 	}

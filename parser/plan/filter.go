@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -94,6 +95,9 @@ func conjuncts(n *pg_query.Node, list []*pg_query.Node) []*pg_query.Node {
 // conditionsOn prints the conditions that concern a table alone. References without an alias are the table's where it
 // has such a column: home has refused what is ambiguous.
 func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter {
+	if src.dialect == (dialect.Postgres{}) {
+		return b.verbatimConditions(src, conditions)
+	}
 	r := scopeRelation{alias: src.alias}
 	for i := range src.table.Columns {
 		c := &src.table.Columns[i]

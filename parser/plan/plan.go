@@ -35,14 +35,19 @@ type Request struct {
 	Params     []uint32        // parameter type OIDs as home described them
 	Fields     []engines.Field // result columns as home described them, for COPY (SELECT …) TO those of the SELECT; nil for none
 	Settings   Settings
-	Force      Route  // the value of sluice.route; empty for free choice
-	OnFullScan string // the value of sluice.on_full_scan
-	ReadOnly   bool   // the transaction takes no temporary tables: inputs are spelled out in the statement
-	HoldParams bool   // parameters have values that engines may read otherwise: they stay at home
-	TempPrefix string // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
+	Force      Route    // the value of sluice.route; empty for free choice
+	OnFullScan string   // the value of sluice.on_full_scan
+	ReadOnly   bool     // the transaction takes no temporary tables: inputs are spelled out in the statement
+	HoldParams bool     // parameters have values that engines may read otherwise: they stay at home
+	TempPrefix string   // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
+	Facts      AskFacts // nil: nothing is known of servers
 	// Only are the columns of a relation, by its OID, that home says the statement uses at most; nil where it was not asked.
 	Only map[uint32][]int16
 }
+
+// AskFacts asks for what must be known of home, and of a server that is a Postgres too, before parts of a statement are
+// shipped to it as they stand.
+type AskFacts func(server *catalog.Server, role uint32) (home, remote engines.Facts, err error)
 
 // Settings are those of the session that decide whether an engine's values read as home's would.
 type Settings struct {
@@ -61,6 +66,7 @@ type Plan struct {
 	// Remote: the whole statement in the server's dialect. Params lists which statement parameters ($n, from 1) are
 	// bound in which place.
 	Server    *catalog.Server
+	Role      uint32 // whose user mapping is used, 0 for the current role
 	RemoteSQL string
 	Params    []int
 	whole     *catalog.Relation // all of whose rows leave the server, nil for none
@@ -90,6 +96,7 @@ type CopyFormat struct {
 type Input struct {
 	Relation  *catalog.Relation
 	Server    *catalog.Server
+	Role      uint32 // whose user mapping is used, 0 for the current role
 	Columns   []int  // indexes into Relation.Columns, in order; never empty
 	TempName  string // the table in pg_temp that HomeSQL names, or the first part of its Placeholders
 	Spelled   bool   // no table: the values stand in HomeSQL itself, in place of the Placeholders

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // remote plans that one engine computes the whole statement; nil, with the reason noted, where it cannot.
@@ -28,6 +29,13 @@ func (b *builder) remote() *Plan {
 			b.because("relations of several servers take part")
 			return nil
 		}
+		if b.sources[i].role != b.sources[0].role && b.sources[i].dialect == (dialect.Postgres{}) {
+			b.because("relations are read as several roles")
+			return nil
+		}
+	}
+	if len(b.sources) > 0 && b.sources[0].dialect == (dialect.Postgres{}) {
+		return b.whole(sel, format)
 	}
 	if len(b.sources) == 0 || !b.deliverable() {
 		return nil

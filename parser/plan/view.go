@@ -9,6 +9,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -84,7 +85,7 @@ func (b *builder) shipViews() {
 			Alias: &pg_query.Alias{Aliasname: alias, Colnames: v.colnames},
 		}
 		v.Holder.Node = &pg_query.Node_RangeVar{RangeVar: v.Var}
-		whole = append(whole, source{Relation: v.Relation, table: v.table, server: b.sources[v.from].server, dialect: b.sources[v.from].dialect, alias: alias, body: body})
+		whole = append(whole, source{Relation: v.Relation, table: v.table, server: b.sources[v.from].server, role: b.sources[v.from].role, dialect: b.sources[v.from].dialect, alias: alias, body: body})
 		for i := v.from; i < v.to; i++ {
 			kept[i] = false
 		}
@@ -105,9 +106,12 @@ func (b *builder) shipViews() {
 func (b *builder) viewBody(v *view) (string, bool) {
 	first := &b.sources[v.from]
 	for _, s := range b.sources[v.from:v.to] {
-		if s.server != first.server {
+		if s.server != first.server || s.role != first.role {
 			return "", false
 		}
+	}
+	if first.dialect == (dialect.Postgres{}) {
+		return b.verbatimView(v, first)
 	}
 	sql, columns, ok := b.newShipper(first.dialect).query(v.sub.Subquery.GetSelectStmt(), nil)
 	if !ok || len(columns) != len(v.table.Columns) {
@@ -122,6 +126,19 @@ func (b *builder) viewBody(v *view) (string, bool) {
 		}
 		taken[strings.ToLower(c.Name)] = true
 		names = append(names, first.dialect.Identifier(c.Name))
+	}
+	return "(" + sql + ") AS " + first.dialect.Identifier("v") + " (" + strings.Join(names, ", ") + ")", true
+}
+
+// verbatimView is viewBody for another Postgres.
+func (b *builder) verbatimView(v *view, first *source) (string, bool) {
+	sql, ok := b.newVerbatim(first).query(v.sub.Subquery.GetSelectStmt())
+	if !ok {
+		return "", false
+	}
+	names := make([]string, len(v.table.Columns))
+	for i := range names {
+		names[i] = first.dialect.Identifier(v.table.Columns[i].Name)
 	}
 	return "(" + sql + ") AS " + first.dialect.Identifier("v") + " (" + strings.Join(names, ", ") + ")", true
 }

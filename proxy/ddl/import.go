@@ -27,6 +27,11 @@ type importOptions struct {
 	strict  bool // a column without a counterpart in Postgres is an error and not left out
 	notNull bool // keep NOT NULL
 	fold    bool // names in capitals only become lower case
+
+	// Of what only a Postgres has.
+	collate   bool // keep collations other than the types' own
+	defaults  bool // keep column defaults
+	generated bool // keep what generated columns are computed from
 }
 
 // importDoc describes importOptions.
@@ -34,6 +39,9 @@ var importDoc = []engines.Option{
 	{Name: "strict", Default: "false"},
 	{Name: "import_not_null", Default: "true"},
 	{Name: "fold_upper", Default: "false"},
+	{Name: "import_collate", Default: "true"},
+	{Name: "import_default", Default: "false"},
+	{Name: "import_generated", Default: "true"},
 }
 
 // Import returns the statements that carry out IMPORT FOREIGN SCHEMA, to be run in one transaction: tables are what the
@@ -62,8 +70,11 @@ func Import(
 }
 
 func readImportOptions(list []*pg_query.Node) (importOptions, error) {
-	o := importOptions{notNull: true}
-	targets := map[string]*bool{"strict": &o.strict, "import_not_null": &o.notNull, "fold_upper": &o.fold}
+	o := importOptions{notNull: true, collate: true, generated: true}
+	targets := map[string]*bool{
+		"strict": &o.strict, "import_not_null": &o.notNull, "fold_upper": &o.fold,
+		"import_collate": &o.collate, "import_default": &o.defaults, "import_generated": &o.generated,
+	}
 	for _, node := range list {
 		e := node.GetDefElem()
 		target := targets[e.GetDefname()]
@@ -171,15 +182,31 @@ func (imp *importing) columns(t *engines.Table, table string) (definitions, comm
 		}
 		names[name] = c.Name
 		definition := ident(name) + " " + c.Type + optionList(options)
-		if c.NotNull && imp.options.notNull {
-			definition += " NOT NULL"
-		}
+		definition += imp.clauses(c)
 		definitions = append(definitions, definition)
 		if c.Comment != "" {
 			comments = append(comments, "COMMENT ON COLUMN "+table+"."+ident(name)+" IS "+literal(c.Comment))
 		}
 	}
 	return definitions, comments, nil
+}
+
+// clauses returns what a column's definition says behind its options.
+func (imp *importing) clauses(c *engines.Column) string {
+	out := ""
+	if c.Collation != "" && imp.options.collate {
+		out += " COLLATE " + c.Collation
+	}
+	if c.Default != "" && imp.options.defaults {
+		out += " DEFAULT " + c.Default
+	}
+	if c.Generated != "" && imp.options.generated {
+		out += " GENERATED ALWAYS AS (" + c.Generated + ") STORED"
+	}
+	if c.NotNull && imp.options.notNull {
+		out += " NOT NULL"
+	}
+	return out
 }
 
 // local returns the name that a remote object gets at home, and its options: the engine's own, else the remote name

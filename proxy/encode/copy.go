@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/sluicedb/sluice/proxy/wire"
 )
 
 // CopyHeader is what a COPY BINARY stream begins with, as one CopyData message: signature, flags, and no extension.
@@ -89,7 +91,7 @@ func (e *Encoder) appendLine(dst []byte, row int) ([]byte, error) {
 }
 
 // escapes maps the bytes that a field of COPY's text format cannot hold as they are.
-var escapes = [256]byte{'\\': '\\', '\t': 't', '\n': 'n', '\r': 'r'}
+var escapes = [256]byte{'\\': '\\', '\b': 'b', '\t': 't', '\n': 'n', '\v': 'v', '\f': 'f', '\r': 'r'}
 
 // escapeField escapes the field that begins at at, from its end backwards, in place.
 func escapeField(dst []byte, at int) []byte {
@@ -116,4 +118,50 @@ func escapeField(dst []byte, at int) []byte {
 		}
 	}
 	return dst
+}
+
+// AppendCopyTuples adds one CopyData message with rows of frames, DataRow messages in binary form, as tuples of COPY
+// BINARY: what a DataRow holds is just such a tuple. It takes one row, or as many as make a good message, and returns the
+// frames that are left.
+func AppendCopyTuples(dst, frames []byte, single bool) (message, left []byte) {
+	start := len(dst)
+	dst = append(dst, 'd', 0, 0, 0, 0)
+	for {
+		size := 1 + int(binary.BigEndian.Uint32(frames[1:]))
+		dst = append(dst, frames[wire.HeaderSize:size]...)
+		frames = frames[size:]
+		if single || len(frames) == 0 || len(dst)-start >= copyMessage {
+			break
+		}
+	}
+	binary.BigEndian.PutUint32(dst[start+1:], uint32(len(dst)-start-1))
+	return dst, frames
+}
+
+// AppendCopyLine adds one CopyData message with the first row of frames, DataRow messages in text form, as a line of
+// COPY's text format, and returns the frames that are left.
+func AppendCopyLine(dst, frames []byte) (message, left []byte, err error) {
+	size := 1 + int(binary.BigEndian.Uint32(frames[1:]))
+	row, left := frames[wire.HeaderSize+2:size], frames[size:]
+	start := len(dst)
+	dst = append(dst, 'd', 0, 0, 0, 0)
+	for first := true; len(row) > 0; first = false {
+		if !first {
+			dst = append(dst, '\t')
+		}
+		n := int32(binary.BigEndian.Uint32(row))
+		row = row[4:]
+		if n < 0 {
+			dst = append(dst, '\\', 'N')
+			continue
+		}
+		at := len(dst)
+		dst = escapeField(append(dst, row[:n]...), at)
+		row = row[n:]
+	}
+	if dst = append(dst, '\n'); len(dst)-start > maxMessage {
+		return dst[:start], left, tooLarge()
+	}
+	binary.BigEndian.PutUint32(dst[start+1:], uint32(len(dst)-start-1))
+	return dst, left, nil
 }

@@ -1,0 +1,104 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/duckdb"
+	"github.com/sluicedb/sluice/engines/postgres"
+	"github.com/sluicedb/sluice/internal/oracle"
+	"github.com/sluicedb/sluice/proxy"
+)
+
+// postgresProxy runs a proxy that has both engines, over a fresh database with the extension, and returns the URL of that
+// around the proxy and through it.
+func postgresProxy(t *testing.T, home string) (through string) {
+	config, err := pgconn.ParseConfig(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	database := config.Database
+	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(context.Background(), listener) }()
+	t.Cleanup(func() {
+		server.Close()
+		if err := <-done; err != nil {
+			t.Errorf("the proxy ended with %v", err)
+		}
+	})
+	through = proxyURL(listener.Addr().String(), database)
+	exec(t, through, "CREATE EXTENSION sluice")
+	return through
+}
+
+// otherServer returns the statements that declare a database as foreign server "other" for everybody. Those who own it are superusers,
+// so that it need not ask for a password.
+func otherServer(t *testing.T, address, options string) []string {
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		fmt.Sprintf("CREATE SERVER other FOREIGN DATA WRAPPER sluice_postgres OPTIONS (host '%s', port '%s', dbname '%s'%s)",
+			u.Hostname(), u.Port(), u.Path[1:], options),
+		"CREATE USER MAPPING FOR PUBLIC SERVER other OPTIONS (user 'postgres', password_required 'false')",
+	}
+}
+
+// newPostgresOracle makes the fixture at home and in another database, which is imported as schema fx.
+func newPostgresOracle(t *testing.T, sides ...*oracle.Side) *oracle.Oracle {
+	home, _ := fixture(t)
+	other, _ := fixture(t)
+	through := postgresProxy(t, home)
+	exec(t, through, append(otherServer(t, other, ""), "IMPORT FOREIGN SCHEMA plain FROM SERVER other INTO fx")...)
+	return oracle.New(t, home, through, sides...)
+}
+
+// TestPostgresOracle is TestOracle over another Postgres.
+func TestPostgresOracle(t *testing.T) {
+	o := newPostgresOracle(t,
+		&oracle.Side{Name: "free choice", Schema: "fx"},
+		&oracle.Side{Name: "remote", Schema: "fx", Route: "remote"},
+		&oracle.Side{Name: "home_join", Schema: "fx", Route: "home_join", Quick: true},
+		&oracle.Side{Name: "read-only", Schema: "fx", Route: "home_join", Quick: true, ReadOnly: true, Lacks: "floats GROUP BY f8"},
+	)
+	for _, file := range statements(t) {
+		t.Run(file.name, func(t *testing.T) {
+			for _, s := range file.list {
+				o.Compare(t, s)
+			}
+		})
+	}
+	t.Log(o.Report())
+}
+
+// TestPostgresOracleGenerated is TestOracleGenerated over another Postgres.
+func TestPostgresOracleGenerated(t *testing.T) {
+	o := newPostgresOracle(t,
+		&oracle.Side{Name: "remote", Schema: "fx", Route: "remote"},
+		&oracle.Side{Name: "home_join", Schema: "fx", Route: "home_join", Quick: true},
+	)
+	g := oracle.NewGenerator(*seed)
+	for i := range *generated {
+		if i == *generated/2 { // the second half under other formats
+			o.Compare(t, oracle.Statement{SQL: "SET timezone = 'America/New_York'", Setting: true})
+			o.Compare(t, oracle.Statement{SQL: "SET datestyle = 'SQL, DMY'", Setting: true})
+		}
+		o.Compare(t, g.Statement(fmt.Sprintf("seed %d, statement %d", *seed, i+1)))
+	}
+	t.Log(o.Report())
+}
