@@ -129,6 +129,31 @@ func Parentheses(text string) (begin, end int, ok bool) {
 	return 0, 0, false
 }
 
+// Arguments returns the arguments of the EXECUTE that the statement is or is made from, parentheses included, as the client
+// wrote them, and how many characters stand before them.
+func (s *Statement) Arguments() (text string, offset int, ok bool) {
+	result, err := pg_query.Scan(s.Text)
+	if err != nil {
+		return "", 0, false
+	}
+	depth, start, tokens := 0, -1, result.Tokens
+	for i, t := range tokens {
+		switch {
+		case start < 0 && (i < 2 || t.Token != pg_query.Token_ASCII_40 || tokens[i-2].Token != pg_query.Token_EXECUTE):
+		case t.Token == pg_query.Token_ASCII_40: // (
+			if start < 0 {
+				start = int(t.Start)
+			}
+			depth++
+		case t.Token == pg_query.Token_ASCII_41: // )
+			if depth--; depth == 0 {
+				return s.Text[start:t.End], utf8.RuneCountInString(s.Text[:start]), true
+			}
+		}
+	}
+	return "", 0, false
+}
+
 // FromNode makes a statement of a tree, its text deparsed.
 func FromNode(raw *pg_query.RawStmt) (*Statement, error) {
 	text, err := Deparse(raw)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -40,7 +41,7 @@ func (s *Session) planExecute(ctx context.Context, x *execution) (bool, error) {
 		e := pgerr.New(pgerr.SyntaxError, "wrong number of parameters for prepared statement %q", stmt.Name)
 		return false, pgerr.Detail(e, "Expected %d parameters but got %d.", len(d.params), len(stmt.Params))
 	}
-	args, err := s.arguments(ctx, stmt.Params)
+	args, err := s.arguments(ctx, x.statement, stmt.Params, d.params)
 	if err != nil {
 		return false, err
 	}
@@ -55,16 +56,34 @@ func (s *Session) planExecute(ctx context.Context, x *execution) (bool, error) {
 	return s.plan(ctx, x)
 }
 
-// arguments has home evaluate the arguments of an EXECUTE, and returns their text; nil is NULL.
-func (s *Session) arguments(ctx context.Context, params []*pg_query.Node) ([][]byte, error) {
+// argsName is the name at home of the statement that takes the parameters of the one that is executed and returns them.
+const argsName = ownPrefix + "args"
+
+// arguments has home evaluate the arguments of an EXECUTE as those of parameters of these types, and returns their text;
+// nil is NULL.
+func (s *Session) arguments(ctx context.Context, st *parser.Statement, params []*pg_query.Node, types []uint32) ([][]byte, error) {
 	if len(params) == 0 {
 		return nil, nil
 	}
-	list, err := parser.DeparseList(params)
-	if err != nil {
+	var r request
+	if err := s.ask(ctx, r.close('S', argsName).parse(argsName, selectParams(len(types)), types), nil); err != nil {
 		return nil, err
 	}
-	rows, _, err := s.once(ctx, "SELECT "+list, nil, nil)
+	const execute = "EXECUTE " + argsName
+	list, offset, ok := st.Arguments()
+	if !ok {
+		deparsed, err := parser.DeparseList(params)
+		if err != nil {
+			return nil, err
+		}
+		list = "(" + deparsed + ")"
+	}
+	rows, _, err := s.once(ctx, execute+list, nil, nil)
+	if pe, is := err.(*pgconn.PgError); is && pe.Position > int32(len(execute)) {
+		if pe.Position += int32(offset - len(execute)); !ok {
+			pe.Position = 0
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -206,6 +206,9 @@ func (s *Session) bindOurs(size int, p *prepared) error {
 	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
 		return s.pass('B', size) // home says what is wrong with it
 	}
+	if s.refusesAll(p) {
+		return s.pass('B', size)
+	}
 	if s.isLate(p.statement) {
 		return s.bindLate(size, p, &m)
 	}
@@ -246,18 +249,24 @@ func (s *Session) refuseBind(size int) error {
 	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
 		return s.pass('B', size)
 	}
+	if s.refusesAll(s.control[m.PreparedStatement]) {
+		return s.pass('B', size)
+	}
 	var r request
 	d, err := s.readDescription(s.ctx, r.describe('S', m.PreparedStatement))
 	if err == nil {
 		err = d.checkParams(&m)
 	}
-	if c := s.control[m.PreparedStatement]; err == nil && s.home.state() == 'E' && (c == nil || c.statement.Node.Stmt.GetTransactionStmt() == nil) {
-		err = aborted()
-	}
 	if err == nil {
 		err = pgerr.New(pgerr.DuplicateCursor, "cursor %q already exists", m.DestinationPortal)
 	}
 	return s.refuse(size, err)
+}
+
+// refusesAll reports that home is sure to refuse a Bind of p (nil: of no transaction control), for one reason or another:
+// its block has failed.
+func (s *Session) refusesAll(p *prepared) bool {
+	return s.home.state() == 'E' && (p == nil || p.statement.Node.Stmt.GetTransactionStmt() == nil)
 }
 
 // checkParams refuses a Bind with another number of parameters than the statement has.

@@ -222,8 +222,8 @@ func (s *Session) runSimple(x *execution) error {
 		return err
 	}
 	var r request
-	r.close('S', joinName).parse(joinName, x.plan.HomeSQL, x.described.params)
-	bind := pgproto3.Bind{PreparedStatement: joinName} // its portal has no name, as that of any simple query
+	r.close('P', ownPortal).close('S', joinName).parse(joinName, x.plan.HomeSQL, x.described.params)
+	bind := pgproto3.Bind{DestinationPortal: ownPortal, PreparedStatement: joinName}
 	if x.bind != nil {
 		bind.Parameters, bind.ParameterFormatCodes = x.bind.Parameters, x.bind.ParameterFormatCodes
 	}
@@ -264,7 +264,7 @@ func (s *Session) passStatement(st *parser.Statement) error {
 	}
 	s.out = append(s.out, d.notices...)
 	var r request
-	if d, err = s.readDescription(s.ctx, r.bind("", onceName, nil).describe('P', "")); err != nil {
+	if d, err = s.readDescription(s.ctx, r.close('P', ownPortal).bind(ownPortal, onceName, nil).describe('P', ownPortal)); err != nil {
 		return err
 	}
 	if st.Kind == parser.Select {
@@ -290,7 +290,7 @@ func (s *Session) runPortal(d *description) error {
 			return err
 		}
 	}
-	data := appendMessage(nil, &pgproto3.Execute{})
+	data := appendMessage(nil, &pgproto3.Execute{Portal: ownPortal})
 	if err := s.home.send(data, wire.Reply{Kind: 'E'}); err != nil {
 		return homeGone(err)
 	}
@@ -304,7 +304,7 @@ func (s *Session) runPortal(d *description) error {
 	if err != nil || s.home.failed() {
 		return homeErr(err)
 	}
-	return homeErr(s.home.send(appendMessage(nil, &pgproto3.Close{ObjectType: 'P'}), wire.Reply{Kind: 'C', Fate: wire.Swallow}))
+	return homeErr(s.home.send(appendMessage(nil, &pgproto3.Close{ObjectType: 'P', Name: ownPortal}), wire.Reply{Kind: 'C', Fate: wire.Swallow}))
 }
 
 // runReturning is runPortal for what runs to its end before its first row is sent: an error comes without columns.
@@ -313,7 +313,7 @@ func (s *Session) runReturning(d *description) error {
 		return s.runPortal(d)
 	}
 	var r request
-	r.add('E', &pgproto3.Execute{MaxRows: 1})
+	r.add('E', &pgproto3.Execute{Portal: ownPortal, MaxRows: 1})
 	var first, tag []byte
 	err := s.ask(s.ctx, &r, func(typ byte, body []byte) error {
 		switch typ {
@@ -339,7 +339,7 @@ func (s *Session) runReturning(d *description) error {
 		return err
 	}
 	var c request
-	return s.ask(s.ctx, c.close('P', ""), nil)
+	return s.ask(s.ctx, c.close('P', ownPortal), nil)
 }
 
 // runRest sends the rows of our own portal behind the first and returns the body of the CommandComplete for all of them:
@@ -348,7 +348,7 @@ func (s *Session) runRest() ([]byte, error) {
 	if err := s.flush(); err != nil {
 		return nil, err
 	}
-	data := appendMessage(nil, &pgproto3.Execute{})
+	data := appendMessage(nil, &pgproto3.Execute{Portal: ownPortal})
 	if err := s.home.send(data, wire.Reply{Kind: 'E', Fate: wire.Swallow}); err != nil {
 		return nil, homeGone(err)
 	}
