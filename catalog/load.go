@@ -51,6 +51,8 @@ type (
 		Shadows     []string      `json:"shadows"`
 		Servers     []serverDoc   `json:"servers"`
 		Relations   []relationDoc `json:"relations"`
+
+		Twins map[uint32]uint32 `json:"twins"`
 	}
 	serverDoc struct {
 		OID     uint32   `json:"oid"`
@@ -101,6 +103,7 @@ func decode(document string) (*Snapshot, error) {
 		Servers:     make(map[uint32]*Server, len(doc.Servers)),
 		Relations:   make(map[uint32]*Relation, len(doc.Relations)),
 		Shadows:     make(map[string]bool, len(doc.Shadows)),
+		Twins:       doc.Twins,
 		names:       make(map[string]struct{}, len(doc.Relations)),
 	}
 	for _, name := range doc.Shadows {

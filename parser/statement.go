@@ -18,10 +18,11 @@ const treeVersion = 170007
 // Statement is one statement of a query text, parsed by Postgres' grammar. Its tree is shared and must not be changed;
 // Clone makes one that may be.
 type Statement struct {
-	Text  string            // the statement alone, as the client wrote it, without the semicolon
-	Start int               // how many characters of the query text stand before it
-	Node  *pg_query.RawStmt // locations count from the start of Text
-	Kind  Kind
+	Text   string            // the statement alone, as the client wrote it, without the semicolon
+	Source string            // the query text that it stands in
+	Start  int               // how many characters of the query text stand before it
+	Node   *pg_query.RawStmt // locations count from the start of Text
+	Kind   Kind
 }
 
 // Parse parses a query text into its statements; empty ones are left out. A syntax error is a *pgconn.PgError with its
@@ -50,7 +51,7 @@ func Parse(text string) ([]*Statement, error) {
 		}
 		raw.StmtLen = 0
 		st := newStatement(strings.TrimRight(text[start:end], " \t\r\n;"), raw)
-		st.Start = utf8.RuneCountInString(text[:start])
+		st.Source, st.Start = text, utf8.RuneCountInString(text[:start])
 		list = append(list, st)
 	}
 	cache.put(text, list)

@@ -17,6 +17,7 @@ import (
 var triggers = map[string]bool{
 	"sluice": true, "foreign": true, "server": true, "mapping": true, "information_schema": true,
 	"pg_relation_is_updatable": true, "pg_column_is_updatable": true, ddl.Canceler: true,
+	"pg_cursor": true, "pg_cursors": true, "pg_prepared_statement": true, "pg_prepared_statements": true,
 }
 
 // mentions reports whether a text names anything that may concern us.
@@ -41,15 +42,18 @@ func isExtension(word string) bool { return word == "sluice" }
 // shadow edits a text that asks home's catalog about what home cannot answer for foreign tables without a handler, or
 // that cancels statements of other sessions.
 func (s *Session) shadow(text string) (string, bool) {
-	if !s.snapshot.Installed || len(s.snapshot.Relations) == 0 {
+	if !s.snapshot.Installed {
 		return text, false
 	}
-	cancels := s.snapshot.Shadows[ddl.Canceler] // an extension not yet updated has no such twin
-	edited, ok := ddl.ShadowCatalog(text, cancels)
-	if ok && cancels && strings.Contains(strings.ToLower(text), ddl.Canceler) {
+	twins := s.snapshot.Shadows // an extension not yet updated has less of them
+	edited, ok := ddl.ShadowCatalog(text, twins)
+	if !ok {
+		return text, false
+	}
+	if twins[ddl.Canceler] && strings.Contains(strings.ToLower(text), ddl.Canceler) {
 		s.server.watch.await(s.ctx, s.database)
 	}
-	return edited, ok
+	return withSource(edited, text), true
 }
 
 // isStale reports whether the session must read the catalog again, and adopts what another session has read.
@@ -74,6 +78,7 @@ func (s *Session) isStale() bool {
 func (s *Session) adopt(snapshot *catalog.Snapshot) {
 	s.gained = s.gained || s.snapshot != nil && snapshot.Gained(s.snapshot)
 	s.snapshot = snapshot
+	s.twins.Store(&snapshot.Twins)
 }
 
 // early matches single statements that name no table of ours and may stand before the first query of a transaction, or

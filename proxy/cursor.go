@@ -53,12 +53,16 @@ func (s *Session) checkCursor(x *execution) error {
 	return needsBlock("DECLARE CURSOR")
 }
 
-// restoreColumns makes a RowDescription say of columns of shipped inputs what it would of the foreign tables' (protocol
-// chapter "Message Formats": name, table, attribute number, type, size, modifier, format).
+// restoreColumns makes a RowDescription say of columns of shipped inputs what it would of the foreign tables', and of those
+// of a twin what it would of the view that it stands for (protocol chapter "Message Formats": name, table, attribute number, type, size, modifier, format).
 func (s *Session) restoreColumns(body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.shippedColumns) == 0 || len(body) < 2 {
+	var twins map[uint32]uint32
+	if p := s.twins.Load(); p != nil {
+		twins = *p
+	}
+	if len(s.shippedColumns)+len(twins) == 0 || len(body) < 2 {
 		return
 	}
 	const behindName = 4 + 2 + 4 + 2 + 4 + 2
@@ -72,6 +76,8 @@ func (s *Session) restoreColumns(body []byte) {
 		if origin, ok := s.shippedColumns[at]; ok {
 			binary.BigEndian.PutUint32(field, origin.table)
 			binary.BigEndian.PutUint16(field[4:], uint16(origin.num))
+		} else if view, ok := twins[at.table]; ok {
+			binary.BigEndian.PutUint32(field, view)
 		}
 		rest = field[behindName:]
 	}

@@ -214,7 +214,7 @@ func (s *Session) bindOurs(size int, p *prepared) error {
 	}
 	shadowed := s.needsShadow(m.DestinationPortal)
 	if shadowed {
-		if err := s.bindShadow(s.ctx, &m); err != nil {
+		if err := s.bindShadow(s.ctx, p, &m); err != nil {
 			return s.refuse(size, err)
 		}
 	}

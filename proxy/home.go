@@ -163,6 +163,20 @@ func (s *Session) checkInternal() {
 	}
 }
 
+// dropInternal closes the statements of our own where the catalog is not installed: the client could see them there, and
+// they will hardly be needed again.
+func (s *Session) dropInternal() error {
+	if s.snapshot.Installed {
+		return nil
+	}
+	var r request
+	for _, name := range s.internal {
+		r.close('S', name)
+	}
+	clear(s.internal)
+	return s.ask(s.ctx, &r, nil)
+}
+
 func textRow(body []byte) ([]*string, error) {
 	var m pgproto3.DataRow
 	if err := m.Decode(body); err != nil {

@@ -76,7 +76,7 @@ const joinName = ownPrefix + "join"
 
 func (s *Session) parseJoin(x *execution) ([]byte, []wire.Reply) {
 	data := appendMessage(nil, &pgproto3.Close{ObjectType: 'S', Name: joinName})
-	data = appendMessage(data, &pgproto3.Parse{Name: joinName, Query: x.plan.HomeSQL, ParameterOIDs: x.described.params})
+	data = appendMessage(data, &pgproto3.Parse{Name: joinName, Query: x.homeSQL(), ParameterOIDs: x.described.params})
 	return data, []wire.Reply{{Kind: 'C', Fate: wire.Swallow}, {Kind: 'P', Fate: wire.Swallow}}
 }
 

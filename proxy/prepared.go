@@ -49,7 +49,7 @@ func (s *Session) held(name, text string, sql bool) *parser.Statement {
 		if st.Node.Stmt.GetPrepareStmt().GetName() != name {
 			continue
 		}
-		if inner, err := st.Inner(); err == nil && s.handles(inner) {
+		if inner, err := innerOf(st); err == nil && s.handles(inner) {
 			return inner
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -67,6 +68,8 @@ type Session struct {
 	ddl            bool                    // DDL ran in the transaction that is open
 	forgetInternal bool                    // home has lost its prepared statements
 	running        *running
+
+	twins atomic.Pointer[map[uint32]uint32] // of the snapshot, for the backend goroutine
 
 	portals map[string]*portal
 	control map[string]*prepared // statements of transaction control, by name
@@ -137,6 +140,9 @@ func (s *Session) start() error {
 		s.snapshot = &catalog.Snapshot{}
 	}
 	if len(s.internal) > 0 || s.home.failed() {
+		if err := s.dropInternal(); err != nil && err != errSkipped {
+			return err
+		}
 		if err := s.syncHome(s.ctx); err != nil {
 			return err
 		}

@@ -17,8 +17,7 @@ const shadowSQL = "RESET ROLE"
 
 // bindShadow makes a portal at home that has the name of the portal of ours that m asks for, so that home knows the names
 // that are taken and which portals end with a subtransaction.
-func (s *Session) bindShadow(ctx context.Context, m *pgproto3.Bind) error {
-	s.checkInternal()
+func (s *Session) bindShadow(ctx context.Context, p *prepared, m *pgproto3.Bind) error {
 	var d request
 	described, err := s.readDescription(ctx, d.describe('S', m.PreparedStatement))
 	if err == nil {
@@ -28,16 +27,8 @@ func (s *Session) bindShadow(ctx context.Context, m *pgproto3.Bind) error {
 		return err
 	}
 	var r request
-	if _, known := s.internal[shadowSQL]; !known {
-		r.parse(shadowName, shadowSQL, nil)
-	}
-	r.bind(m.DestinationPortal, shadowName, nil)
-	return s.ask(ctx, &r, func(typ byte, _ []byte) error {
-		if typ == '1' {
-			s.internal[shadowSQL] = shadowName
-		}
-		return nil
-	})
+	r.close('S', shadowName).parse(shadowName, withSource(shadowSQL, p.statement.Source), nil)
+	return s.ask(ctx, r.bind(m.DestinationPortal, shadowName, nil), nil)
 }
 
 // needsShadow reports whether the life of a portal of this name depends on more than the session knows.

@@ -222,7 +222,7 @@ func (s *Session) runSimple(x *execution) error {
 		return err
 	}
 	var r request
-	r.close('P', ownPortal).close('S', joinName).parse(joinName, x.plan.HomeSQL, x.described.params)
+	r.close('P', ownPortal).close('S', joinName).parse(joinName, x.homeSQL(), x.described.params)
 	bind := pgproto3.Bind{DestinationPortal: ownPortal, PreparedStatement: joinName}
 	if x.bind != nil {
 		bind.Parameters, bind.ParameterFormatCodes = x.bind.Parameters, x.bind.ParameterFormatCodes

@@ -35,6 +35,9 @@ func (x *execution) atHome() bool {
 	return x.denied == nil && x.plan != nil && x.plan.Route == plan.HomeJoin && x.plan.Write == nil
 }
 
+// homeSQL is the text of the statement that home runs.
+func (x *execution) homeSQL() string { return withSource(x.plan.HomeSQL, x.statement.Source) }
+
 // timeout returns the statement_timeout under which the statement was analysed, 0 for none.
 func (x *execution) timeout() time.Duration {
 	if x.facts == nil {
@@ -100,7 +103,7 @@ func (s *Session) parse(text string) ([]*parser.Statement, error) {
 	list, err := parser.Parse(parser.Conforming(text))
 	if err == nil && len(list) == 1 { // home reads, and warns of, the text as it came
 		st := *list[0]
-		st.Text = text
+		st.Text, st.Source = text, text
 		list = []*parser.Statement{&st}
 	}
 	return list, err

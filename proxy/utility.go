@@ -200,11 +200,11 @@ func (s *Session) transaction(ctx context.Context, x *execution) (*cursor, error
 
 // prepareSQL lets home prepare a statement by PREPARE and remembers it.
 func (s *Session) prepareSQL(ctx context.Context, x *execution) (*cursor, error) {
-	inner, err := x.statement.Inner()
+	inner, err := innerOf(x.statement)
 	if err != nil {
 		return nil, err
 	}
-	tag, err := s.Exec(ctx, x.statement.Text)
+	tag, err := s.Exec(ctx, withSource(x.statement.Text, x.statement.Source))
 	if err != nil {
 		return nil, err
 	}

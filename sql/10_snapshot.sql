@@ -40,6 +40,11 @@ BEGIN
             'version', v.version,
             'uncommitted', coalesce(v.changed_by = pg_current_xact_id_if_assigned(), false),
             'shadows', (SELECT json_agg(DISTINCT s.name) FROM sluice.shadows s),
+            'twins', (
+                SELECT json_object_agg(t.oid::bigint, o.oid::bigint) FROM pg_class t
+                JOIN pg_class o ON o.relname = t.relname
+                    AND o.relnamespace IN ('information_schema'::regnamespace, 'pg_catalog'::regnamespace)
+                WHERE t.relnamespace = to_regnamespace('sluice_info')),
             'servers', (
                 SELECT json_agg(json_build_object('oid', s.oid::bigint, 'name', s.srvname, 'wrapper', w.fdwname,
                     'options', s.srvoptions, 'more', (

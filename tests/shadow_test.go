@@ -1,6 +1,12 @@
 package tests
 
-import "testing"
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/sluicedb/sluice/embedded/hometest"
+)
 
 // TestShadows has functions and operators of the user's stand before those of pg_catalog: they are what statements over
 // foreign tables mean, too.
@@ -29,4 +35,17 @@ func TestShadows(t *testing.T) {
 		want(t, conn, "SET sluice.route = remote; "+sql, "0A000")
 		force("''")
 	}
+}
+
+// TestNothingPrepared looks for statements of the proxy's own in a database without the extension, where no view leaves
+// them out.
+func TestNothingPrepared(t *testing.T) {
+	home := hometest.Start(t)
+	u, err := url.Parse(hometest.Database(t, home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, proxyURL(startProxy(t, home), strings.TrimPrefix(u.Path, "/")))
+	want(t, conn, "PREPARE own AS SELECT 1", "PREPARE")
+	want(t, conn, "SELECT name FROM pg_prepared_statements", "own")
 }

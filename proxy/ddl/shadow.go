@@ -12,10 +12,18 @@ const shadowSchema = "sluice_info"
 // Canceler is the function whose twin also reaches statements that engines run.
 const Canceler = "pg_cancel_backend"
 
-// shadowViews are the views of information_schema that have a twin, shadowFunctions the functions of pg_catalog.
+// shadowViews are the views of information_schema that have a twin, shadowFunctions the functions of pg_catalog, and
+// sessionViews those of its views that show what the session has made, each with the function that it shows.
 var (
 	shadowViews     = map[string]bool{"tables": true, "columns": true, "views": true}
-	shadowFunctions = map[string]bool{"pg_relation_is_updatable": true, "pg_column_is_updatable": true, Canceler: true}
+	shadowFunctions = map[string]bool{
+		"pg_relation_is_updatable": true, "pg_column_is_updatable": true, Canceler: true, "pg_cursor": true, "pg_prepared_statement": true,
+	}
+	sessionViews = map[string]string{"pg_cursors": "pg_cursor", "pg_prepared_statements": "pg_prepared_statement"}
+	// beforeView are the words before the bare name of a view.
+	beforeView = map[string]bool{"from": true, "join": true, "table": true, "only": true}
+	// clauses are words behind which a comma separates no tables.
+	clauses = map[string]bool{"select": true, "where": true, "by": true, "having": true, "on": true, "set": true, "values": true, "returning": true}
 )
 
 // shadowed are the first words of the statements that are edited. Others, CREATE VIEW above all, keep what they
@@ -26,11 +34,10 @@ var shadowed = map[string]bool{
 }
 
 // ShadowCatalog edits a query text so that it reads the twins of information_schema.tables, columns and views, and of
-// pg_relation_is_updatable and pg_column_is_updatable, which fail at home on a foreign table without handler, and that of
-// Canceler where cancels says that there is one. It replaces names only, by the position of their tokens, and reports whether there was anything to replace. Names in
-// literals and comments stay, and so do unqualified names of views: a search path with information_schema is the user's
-// own doing.
-func ShadowCatalog(text string, cancels bool) (string, bool) {
+// functions and views of pg_catalog, where there are those functions. It replaces names only, by the position of their
+// tokens, and reports whether there was anything to replace. Names in literals and comments stay, and so do unqualified
+// names of views of information_schema: a search path with it is the user's own doing.
+func ShadowCatalog(text string, twins map[string]bool) (string, bool) {
 	if !mayNeedShadow(text) {
 		return text, false
 	}
@@ -47,7 +54,7 @@ func ShadowCatalog(text string, cancels bool) (string, bool) {
 	}
 	statements(tokens, func(first, last int) {
 		for i := first; i < last; i++ {
-			shadowAt(tokens, i, last, cancels, replace)
+			shadowAt(tokens, i, last, twins, replace)
 		}
 	})
 	if end == 0 {
@@ -64,7 +71,7 @@ func mayNeedShadow(text string) bool {
 			continue
 		}
 		rest := text[i:]
-		if hasFold(rest, "_is_updatable") || hasFold(rest, "_cancel_backend") || hasFold(rest, "_schema") && i >= 11 && strings.EqualFold(text[i-11:i], "information") {
+		if hasFold(rest, "_is_updatable") || hasFold(rest, "_cursor") || hasFold(rest, "_prepared_statement") || hasFold(rest, "_cancel_backend") || hasFold(rest, "_schema") && i >= 11 && strings.EqualFold(text[i-11:i], "information") {
 			return true
 		}
 	}
@@ -138,22 +145,52 @@ func verb(tokens []token) string {
 	return first
 }
 
+// inFrom reports whether behind these tokens a table is named, as far as that can be seen: behind FROM, JOIN and the like,
+// or a comma in a list of these.
+func inFrom(before []token) bool {
+	depth, comma := 0, false
+	for i := len(before) - 1; i >= 0; i-- {
+		switch t := before[i]; {
+		case t.word == ")" && !t.name:
+			depth++
+		case t.word == "(" && !t.name:
+			if depth--; depth < 0 {
+				return false
+			}
+		case depth > 0:
+		case t.name && beforeView[t.word]:
+			return true
+		case t.name && clauses[t.word]:
+			return false
+		case t.word == ",":
+			comma = true
+		case !comma:
+			return false
+		}
+	}
+	return false
+}
+
 // shadowAt replaces the schema of a view's or function's name that starts at tokens[i], or puts one before it.
-func shadowAt(tokens []token, i, last int, cancels bool, replace func(from, to int, with string)) {
+func shadowAt(tokens []token, i, last int, twins map[string]bool, replace func(from, to int, with string)) {
 	t := tokens[i]
 	if !t.name || i > 0 && tokens[i-1].word == "." && !tokens[i-1].name && t.word != "information_schema" {
 		return // the last part of a longer name is looked at from its first part
 	}
 	is := func(j int, word string) bool { return j < last && !tokens[j].name && tokens[j].word == word }
-	name := func(j int, set map[string]bool) bool {
-		return j < last && tokens[j].name && set[tokens[j].word] && (cancels || tokens[j].word != Canceler)
+	word := func(j int) string {
+		if j < last && tokens[j].name {
+			return tokens[j].word
+		}
+		return ""
 	}
+	function := func(j int) bool { return shadowFunctions[word(j)] && twins[word(j)] && is(j+1, "(") }
+	view := func(j int) bool { return twins[sessionViews[word(j)]] && !is(j+1, "(") }
 	switch {
-	case t.word == "information_schema" && is(i+1, ".") && name(i+2, shadowViews) && !is(i+3, "("):
+	case t.word == "information_schema" && is(i+1, ".") && shadowViews[word(i+2)] && !is(i+3, "("),
+		t.word == "pg_catalog" && is(i+1, ".") && (function(i+2) || view(i+2)):
 		replace(t.start, t.end, shadowSchema)
-	case t.word == "pg_catalog" && is(i+1, ".") && name(i+2, shadowFunctions) && is(i+3, "("):
-		replace(t.start, t.end, shadowSchema)
-	case name(i, shadowFunctions) && is(i+1, "("):
+	case function(i), view(i) && !is(i+1, ".") && inFrom(tokens[:i]):
 		replace(t.start, t.start, shadowSchema+".")
 	}
 }

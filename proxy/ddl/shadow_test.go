@@ -11,9 +11,19 @@ import (
 	"github.com/sluicedb/sluice/proxy/ddl"
 )
 
+// The functions that have a twin, now and in an older extension.
+var (
+	older = map[string]bool{"pg_relation_is_updatable": true, "pg_column_is_updatable": true}
+	all   = map[string]bool{"pg_relation_is_updatable": true, "pg_column_is_updatable": true, "pg_cancel_backend": true, "pg_cursor": true, "pg_prepared_statement": true}
+)
+
 func TestShadowCatalog(t *testing.T) {
 	datadriven.RunTest(t, "testdata/shadow", func(t *testing.T, d *datadriven.TestData) string {
-		out, edited := ddl.ShadowCatalog(d.Input, !d.HasArg("old"))
+		twins := all
+		if d.HasArg("old") {
+			twins = older
+		}
+		out, edited := ddl.ShadowCatalog(d.Input, twins)
 		if edited != (out != d.Input) {
 			d.Fatalf(t, "edited is %t, text %q", edited, out)
 		}
@@ -34,6 +44,7 @@ func TestShadowNames(t *testing.T) {
 	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), `CREATE SCHEMA sluice_info; CREATE VIEW sluice_info.tables AS TABLE information_schema.tables;
 CREATE FUNCTION sluice_info.pg_relation_is_updatable(regclass, boolean) RETURNS int LANGUAGE sql AS 'SELECT 0';
+CREATE VIEW sluice_info.pg_cursors AS TABLE pg_catalog.pg_cursors;
 CREATE FUNCTION sluice_info.pg_cancel_backend(int) RETURNS boolean LANGUAGE sql AS 'SELECT false'`).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +54,10 @@ CREATE FUNCTION sluice_info.pg_cancel_backend(int) RETURNS boolean LANGUAGE sql 
 		"TABLE information_schema.tables LIMIT 0",
 		"SELECT pg_cancel_backend(pid), pg_catalog.pg_cancel_backend(0) FROM pg_stat_activity WHERE pg_cancel_backend(0)",
 		"SELECT * FROM pg_cancel_backend(0)",
+		"SELECT pg_cursors.name, pg_cursors FROM pg_cursors WHERE pg_cursors.is_holdable",
+		"SELECT c.*, pg_catalog.pg_cursors.name FROM pg_catalog.pg_cursors, pg_cursors c JOIN pg_cursors AS d USING (name)",
 	} {
-		edited, ok := ddl.ShadowCatalog(query, true)
+		edited, ok := ddl.ShadowCatalog(query, all)
 		if !ok {
 			t.Errorf("%s: not edited", query)
 		}
@@ -72,8 +85,8 @@ func FuzzShadowCatalog(f *testing.F) {
 	f.Add("SELECT * FROM information_schema.tables")
 	f.Add(`select pg_relation_is_updatable(1,true), 'information_schema.tables', "information_schema".columns -- information_schema.views`)
 	f.Fuzz(func(t *testing.T, text string) {
-		out, edited := ddl.ShadowCatalog(text, true)
-		if again, twice := ddl.ShadowCatalog(out, true); edited && twice {
+		out, edited := ddl.ShadowCatalog(text, all)
+		if again, twice := ddl.ShadowCatalog(out, all); edited && twice {
 			t.Errorf("edited twice: %q to %q to %q", text, out, again)
 		}
 	})
