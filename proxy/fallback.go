@@ -23,7 +23,14 @@ func (s *Session) openFirst(ctx context.Context, x *execution, p *portal) (*curs
 		}
 		_ = c.stream.Close()
 	}
-	if x.request.Force == plan.Remote || !dataException(err) {
+	if !dataException(err) {
+		return nil, err
+	}
+	if x.request.Force == plan.Remote {
+		if x.plan.Guarded {
+			err = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run remote: %s", pgerr.From(err).Message),
+				"RESET sluice.route lets home compute what the engine cannot.")
+		}
 		return nil, err
 	}
 	return s.openAtHome(ctx, x, p)

@@ -51,6 +51,7 @@ var rules = []rule{
 	{"", `square root of a negative`, codePower},
 	{"", `(?i)\b(date|timestamp|interval)\b.*out of range|overflow.*\b(DATE|TIMESTAMP|INTERVAL)|(?i)date field value out of range`, codeDateTimeOverflow},
 	{"Conversion", `out of range|(?i)overflow`, pgerr.NumericOutOfRange},
+	{"", `Failed to cast decimal value`, pgerr.NumericOutOfRange},
 	{"Conversion", `Could not cast value -?[0-9.e+]+ to`, pgerr.NumericOutOfRange},
 	{"Conversion", `Could not convert string ['"][+-]?[0-9]+(\.[0-9]*)?['"] to (U?INT|DECIMAL|U?HUGEINT|FLOAT|DOUBLE)`, pgerr.NumericOutOfRange},
 	{"Conversion", `(?i)(date|timestamp|time|interval) field|to '?(DATE|TIMESTAMP|TIME|INTERVAL)`, codeDateTimeFormat},

@@ -6,11 +6,13 @@ void sluice_numeric_add(void *, void *, void *);
 void sluice_numeric_subtract(void *, void *, void *);
 void sluice_numeric_multiply(void *, void *, void *);
 void sluice_numeric_divide(void *, void *, void *);
+void sluice_numeric_display(void *, void *, void *);
 void sluice_numeric_key(void *, void *, void *);
 */
 import "C"
 
 import (
+	"strconv"
 	"unsafe"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
@@ -31,6 +33,7 @@ var functions = []struct {
 	{"sluice_numeric_subtract", 2, C.sluice_function(C.sluice_numeric_subtract)},
 	{"sluice_numeric_multiply", 2, C.sluice_function(C.sluice_numeric_multiply)},
 	{"sluice_numeric_divide", 2, C.sluice_function(C.sluice_numeric_divide)},
+	{"sluice_numeric_display", 2, C.sluice_function(C.sluice_numeric_display)},
 	{"sluice_numeric_key", 1, C.sluice_function(C.sluice_numeric_key)},
 }
 
@@ -77,6 +80,20 @@ func pairwise(info, chunk, out unsafe.Pointer, compute func(a, b *numeric) error
 		}
 		if err == nil {
 			err = compute(&a, &b)
+		}
+		return a.append(dst), err
+	})
+}
+
+// sluice_numeric_display leaves out the zeros behind a scale, which is the second argument.
+//
+//export sluice_numeric_display
+func sluice_numeric_display(info, chunk, out unsafe.Pointer) {
+	each(info, chunk, out, func(dst []byte, row [][]byte) ([]byte, error) {
+		var a numeric
+		err := a.parse(row[0])
+		if scale, _ := strconv.Atoi(string(row[1])); err == nil {
+			err = a.display(scale)
 		}
 		return a.append(dst), err
 	})

@@ -57,6 +57,20 @@ func (n *numeric) rescale(scale int) {
 	}
 }
 
+// display gives the value a smaller scale, which loses nothing but zeros.
+func (n *numeric) display(scale int) error {
+	if scale < 0 || scale > n.scale {
+		return errNumeric
+	}
+	var rest big.Int
+	n.coefficient.QuoRem(&n.coefficient, power(n.scale-scale), &rest)
+	if rest.Sign() != 0 {
+		return errNumeric
+	}
+	n.scale = scale
+	return nil
+}
+
 func add(a, b *numeric) error {
 	a.rescale(b.scale)
 	b.rescale(a.scale)

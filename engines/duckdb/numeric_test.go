@@ -26,6 +26,7 @@ func TestNumeric(t *testing.T) {
 		{"a + b", "sluice_numeric_add(a, b)"},
 		{"a - b", "sluice_numeric_subtract(a, b)"},
 		{"a * b", "sluice_numeric_multiply(a, b)"},
+		{"CASE WHEN trim_scale(a) = a THEN trim_scale(a) END", "sluice_numeric_display(a, CAST(length(rtrim(split_part(a, '.', 2), '0')) AS VARCHAR))"},
 		{"CASE WHEN b <> 0 THEN a / b END", "CASE WHEN NOT regexp_full_match(b, '-?0\\.?0*') THEN sluice_numeric_divide(a, b) END"},
 		{"sign(a - b)", "CASE WHEN sluice_numeric_key(a) < sluice_numeric_key(b) THEN -1 WHEN sluice_numeric_key(a) = sluice_numeric_key(b) THEN 0 ELSE 1 END"},
 	} {
@@ -57,6 +58,8 @@ func TestNumericErrors(t *testing.T) {
 		"SELECT sluice_numeric_divide('1', '0.00')":            codeDivisionByZero,
 		"SELECT sluice_numeric_add('1', 'NaN')":                "0A000",
 		"SELECT error('SQLSTATE 22003: integer out of range')": "22003",
+		"SELECT sluice_numeric_display('1.50', '0')":           "0A000",
+		"SELECT sluice_numeric_display('1.50', '3')":           "0A000",
 		"SELECT sluice_numeric_add('1', '1.-5')":               "0A000",
 	} {
 		s, err := e.Open(t.Context(), engines.Query{SQL: sql})

@@ -21,6 +21,8 @@ type Dialect interface {
 	Relation(r *catalog.Relation) (string, error)
 	// RowID is the expression that names a row of a table for UPDATE and DELETE.
 	RowID() string
+	// Table lists what may be shipped beyond the bare structure of a query; empty where another rule says so.
+	Table() Table
 }
 
 var dialects = map[string]Dialect{"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}}

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,11 @@ type DuckDB struct{}
 
 // Name returns "duckdb".
 func (DuckDB) Name() string { return "duckdb" }
+
+// Table lists what DuckDB is proven to compute as Postgres does.
+func (DuckDB) Table() Table { return duckTable }
+
+var duckTable = slices.Concat(duckOperators, duckFunctions, duckCasts, duckAggregates)
 
 // Type returns the DuckDB type whose values a column of a Postgres type is shipped in. Types without a counterpart, and
 // numeric beyond 38 digits or without a precision, travel as text, which loses nothing.

@@ -91,6 +91,9 @@ func (d Postgres) Relation(r *catalog.Relation) (string, error) {
 	return d.Identifier(schema) + "." + d.Identifier(name), nil
 }
 
+// Table is empty: another Postgres gets statements as they stand, node by node.
+func (Postgres) Table() Table { return nil }
+
 // RowID numbers a row by its place.
 func (Postgres) RowID() string {
 	return "((ctid::text::point)[0]::bigint << 16 | (ctid::text::point)[1]::bigint)"

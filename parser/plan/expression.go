@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
@@ -15,15 +16,18 @@ import (
 type shipper struct {
 	b      *builder
 	d      dialect.Dialect
-	params []int           // statement parameters in the order of the placeholders
-	places map[int]int     // of each parameter in params, where it still stands there
-	counts []int           // those among them that are numbers of rows
-	reason string          // the first thing that cannot be shipped
-	taken  map[string]bool // relation aliases in use, in lower case: DuckDB's names do not differ by case
+	params []int       // statement parameters in the order of the placeholders
+	places map[int]int // of each parameter in params, where it still stands there
+	counts []int       // those among them that are numbers of rows
+	reason string      // the first thing that cannot be shipped
+	// guarded says that the engine may raise an error for values that Postgres computes with: home then does it all.
+	guarded   bool
+	midnights map[string]string // of printed timestamps at midnight, the dates
+	taken     map[string]bool   // relation aliases in use, in lower case: DuckDB's names do not differ by case
 }
 
 func (b *builder) newShipper(d dialect.Dialect) *shipper {
-	return &shipper{b: b, d: d, places: map[int]int{}, taken: map[string]bool{}}
+	return &shipper{b: b, d: d, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
 }
 
 // shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.
@@ -73,6 +77,8 @@ func (s *shipper) expression(n *pg_query.Node, e *scope) (string, typ, bool) {
 		return s.function(n.FuncCall, e)
 	case *pg_query.Node_CoalesceExpr:
 		return s.coalesce(n.CoalesceExpr, e)
+	case *pg_query.Node_MinMaxExpr:
+		return s.extreme(n.MinMaxExpr, e)
 	case *pg_query.Node_CaseExpr:
 		return s.caseExpr(n.CaseExpr, e)
 	case *pg_query.Node_SubLink:
@@ -94,7 +100,7 @@ func (s *shipper) constant(c *pg_query.A_Const) (string, typ, bool) {
 	case c.GetBoolval() != nil:
 		return strconv.FormatBool(c.GetBoolval().Boolval), boolean, true
 	case c.GetIval() != nil:
-		return strconv.Itoa(int(c.GetIval().Ival)), plainType(int4OID), true
+		return strconv.Itoa(int(c.GetIval().Ival)), dialect.Plain(int4OID), true
 	case c.GetFval() != nil:
 		return s.number(c.GetFval().Fval)
 	case c.GetSval() != nil:
@@ -108,20 +114,18 @@ func (s *shipper) constant(c *pg_query.A_Const) (string, typ, bool) {
 
 var (
 	integerText = regexp.MustCompile(`^\d{1,18}$`)
-	decimalText = regexp.MustCompile(`^(\d{0,18})\.(\d{0,18})$`)
+	decimalText = regexp.MustCompile(`^(-?)(\d{0,18})(?:\.(\d{0,18}))?$`)
 )
 
 // number prints a literal that is no int4: an int8 or a numeric.
 func (s *shipper) number(text string) (string, typ, bool) {
 	if integerText.MatchString(text) {
-		return "CAST(" + text + " AS BIGINT)", plainType(int8OID), true
+		return "CAST(" + text + " AS BIGINT)", dialect.Plain(int8OID), true
 	}
-	m := decimalText.FindStringSubmatch(text)
-	if m == nil {
+	if !decimalText.MatchString(text) {
 		return s.unproven("the number %s", text)
 	}
-	t := decimalTyp(max(len(m[1])+len(m[2]), 1), len(m[2]))
-	return "CAST('" + text + "' AS " + s.d.Type(t.oid, t.typmod) + ")", t, true
+	return s.decimalLiteral(text, dialect.WideNumeric())
 }
 
 // parameter prints a placeholder. Its value comes as text, in the form that home writes.
@@ -132,12 +136,15 @@ func (s *shipper) parameter(n int) (string, typ, bool) {
 	if s.b.req.HoldParams {
 		return s.no("parameter $%d has a value that is read at home", n)
 	}
-	t := plainType(s.b.req.Params[n-1])
-	t.bytewise, t.exact = true, true
-	if !t.isInt() && !t.isText() && !t.isFloat() && !comparableTypes(t, t, false) {
+	t := dialect.Plain(s.b.req.Params[n-1])
+	t.Bytewise, t.Exact, t.Wide = true, true, t.OID == numericOID
+	if t.Wide { // NaN and infinity are beyond what is computed there
+		s.guarded = true
+	}
+	if !t.IsInt() && !t.IsText() && !t.IsFloat() && !t.Sortable() {
 		return s.no("a parameter of this type is evaluated at home")
 	}
-	if set := s.b.req.Settings.DateStyle; set != "" && !strings.HasPrefix(set, "ISO") && isDateTime(t.oid) {
+	if set := s.b.req.Settings.DateStyle; set != "" && !strings.HasPrefix(set, "ISO") && isDateTime(t.OID) {
 		return s.no("a date under DateStyle %s is evaluated at home", set)
 	}
 	place, ok := s.places[n] // one place each, so that equal expressions print equal
@@ -146,7 +153,7 @@ func (s *shipper) parameter(n int) (string, typ, bool) {
 		s.params = append(s.params, n)
 		s.places[n] = place
 	}
-	return "CAST($" + strconv.Itoa(place+1) + " AS " + s.d.Type(t.oid, t.typmod) + ")", t, true
+	return "CAST($" + strconv.Itoa(place+1) + " AS " + s.d.Type(t.OID, t.Typmod) + ")", t, true
 }
 
 func isDateTime(oid uint32) bool {
@@ -159,11 +166,16 @@ var literalForms = map[uint32]*regexp.Regexp{
 	int4OID:      regexp.MustCompile(`^-?\d{1,9}$`),
 	int8OID:      regexp.MustCompile(`^-?\d{1,18}$`),
 	boolOID:      regexp.MustCompile(`^(t|f|true|false)$`),
-	dateOID:      regexp.MustCompile(`^[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])$`),
-	timestampOID: regexp.MustCompile(`^[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$`),
-	timestamptzOID: regexp.MustCompile(`^[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8]) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?` +
+	dateOID:      regexp.MustCompile(`^[12]\d{3}-\d{2}-\d{2}$`),
+	timestampOID: regexp.MustCompile(`^[12]\d{3}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$`),
+	timestamptzOID: regexp.MustCompile(`^[12]\d{3}-\d{2}-\d{2} ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?` +
 		`[+-](0\d|1[0-2])(:[0-5]\d)?$`),
 	uuidOID: regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`),
+}
+
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }
 
 // typed prints an expression where type want is wanted: an untyped literal takes on that type.
@@ -173,50 +185,22 @@ func (s *shipper) typed(n *pg_query.Node, e *scope, want typ) (string, typ, bool
 		return s.expression(n, e)
 	}
 	text := c.GetSval().Sval
-	t := plainType(want.oid)
-	if want.isText() {
-		t.oid, t.bytewise, t.exact = textOID, true, true
+	t := dialect.Plain(want.OID)
+	switch {
+	case want.OID == bpcharOID: // whose blanks at the end are no part of it
+		t.Bytewise, t.Exact = true, true
+		return s.d.Literal(strings.TrimRight(text, " ")), t, !strings.ContainsRune(text, 0)
+	case want.IsText():
+		t.OID, t.Bytewise, t.Exact = textOID, true, true
 		return s.d.Literal(text), t, !strings.ContainsRune(text, 0)
+	case want.OID == numericOID:
+		return s.decimalLiteral(text, dialect.WideNumeric())
 	}
-	form := literalForms[want.oid]
-	if form == nil || !form.MatchString(text) {
+	form := literalForms[want.OID]
+	if form == nil || !form.MatchString(text) || isDateTime(want.OID) && !isDay(text[:len(time.DateOnly)]) {
 		return s.no("the literal %s is read at home", s.d.Literal(text))
 	}
-	return "CAST(" + s.d.Literal(text) + " AS " + s.d.Type(t.oid, -1) + ")", t, true
-}
-
-var castNames = map[string]uint32{
-	"int2": int2OID, "int4": int4OID, "int8": int8OID, "bool": boolOID, "text": textOID, "date": dateOID,
-	"timestamp": timestampOID, "timestamptz": timestamptzOID, "uuid": uuidOID,
-}
-
-// cast prints casts of literals, and those between integers that widen.
-func (s *shipper) cast(c *pg_query.TypeCast, e *scope) (string, typ, bool) {
-	name := c.TypeName
-	oid, known := castNames[lastName(name.Names)]
-	if !known || len(name.Typmods) > 0 || len(name.ArrayBounds) > 0 || name.Setof {
-		return s.no("a cast to this type is evaluated at home")
-	}
-	want := plainType(oid)
-	want.bytewise, want.exact = true, true
-	if c.Arg.GetAConst() != nil && c.Arg.GetAConst().GetSval() != nil {
-		return s.typed(c.Arg, e, want)
-	}
-	arg, t, ok := s.expression(c.Arg, e)
-	if !ok {
-		return "", typ{}, false
-	}
-	switch {
-	case t.oid == unknownOID && arg == "NULL", t.isInt() && want.isInt() && t.oid != int8OID && (want.oid == int8OID || t.oid == int2OID),
-		t.oid == varcharOID && want.oid == textOID:
-		if t.isText() {
-			want.bytewise, want.exact = t.bytewise, t.exact
-		}
-		return "CAST(" + arg + " AS " + s.d.Type(oid, -1) + ")", want, true
-	case t.oid == oid:
-		return arg, t, true
-	}
-	return s.no("this cast is evaluated at home")
+	return "CAST(" + s.d.Literal(text) + " AS " + s.d.Type(t.OID, -1) + ")", t, true
 }
 
 func lastName(names []*pg_query.Node) string {
@@ -233,7 +217,7 @@ func (s *shipper) logic(b *pg_query.BoolExpr, e *scope) (string, typ, bool) {
 		if !ok {
 			return "", typ{}, false
 		}
-		if t.oid != boolOID && sql != "NULL" {
+		if t.OID != boolOID && sql != "NULL" {
 			return s.no("a condition that is no boolean is evaluated at home")
 		}
 		parts[i] = sql
@@ -256,95 +240,8 @@ var booleanTests = map[pg_query.BoolTestType]string{
 
 func (s *shipper) booleanTest(b *pg_query.BooleanTest, e *scope) (string, typ, bool) {
 	arg, t, ok := s.expression(b.Arg, e)
-	if !ok || t.oid != boolOID {
+	if !ok || t.OID != boolOID {
 		return s.no("this test is evaluated at home")
 	}
 	return "(" + arg + " " + booleanTests[b.Booltesttype] + ")", boolean, true
-}
-
-func (s *shipper) coalesce(c *pg_query.CoalesceExpr, e *scope) (string, typ, bool) {
-	parts, t, ok := s.sameType(c.Args, e)
-	if !ok {
-		return "", typ{}, false
-	}
-	return "coalesce(" + strings.Join(parts, ", ") + ")", t, true
-}
-
-// sameType prints expressions that Postgres brings to one type, where they have it already.
-func (s *shipper) sameType(nodes []*pg_query.Node, e *scope) (parts []string, t typ, ok bool) {
-	t = unknown
-	for _, n := range nodes { // the first that is no literal decides
-		if c := n.GetAConst(); c != nil && (c.GetSval() != nil || c.Isnull) {
-			continue
-		}
-		mark := len(s.params)
-		_, found, ok := s.expression(n, e)
-		s.params = s.params[:mark]
-		if !ok {
-			return nil, typ{}, false
-		}
-		t = found
-		break
-	}
-	for _, n := range nodes {
-		sql, found, ok := s.typed(n, e, t)
-		if !ok {
-			return nil, typ{}, false
-		}
-		if sql != "NULL" && (found.oid != t.oid || found.typmod != t.typmod) && !(found.isText() && t.isText()) {
-			s.no("expressions of different types are brought together at home")
-			return nil, typ{}, false
-		}
-		t.bytewise, t.exact = t.bytewise && found.bytewise || sql == "NULL" && t.bytewise, t.exact && found.exact || sql == "NULL" && t.exact
-		parts = append(parts, sql)
-	}
-	if t.oid == unknownOID {
-		s.no("only untyped literals")
-		return nil, typ{}, false
-	}
-	if t.isText() {
-		t.oid, t.typmod = textOID, -1
-	}
-	return parts, t, true
-}
-
-func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
-	var results []*pg_query.Node
-	for _, w := range c.Args {
-		results = append(results, w.GetCaseWhen().Result)
-	}
-	if c.Arg != nil || c.Defresult == nil {
-		return s.no("this form of CASE is evaluated at home")
-	}
-	var out strings.Builder
-	out.WriteString("CASE")
-	_, t, ok := s.sameTypeDry(append(append([]*pg_query.Node{}, results...), c.Defresult), e)
-	if !ok {
-		return "", typ{}, false
-	}
-	for i, w := range c.Args {
-		when, wt, ok := s.expression(w.GetCaseWhen().Expr, e)
-		if !ok || wt.oid != boolOID {
-			return s.no("this form of CASE is evaluated at home")
-		}
-		then, _, ok := s.typed(results[i], e, t)
-		if !ok {
-			return "", typ{}, false
-		}
-		out.WriteString(" WHEN " + when + " THEN " + then)
-	}
-	otherwise, _, ok := s.typed(c.Defresult, e, t)
-	if !ok {
-		return "", typ{}, false
-	}
-	out.WriteString(" ELSE " + otherwise + " END")
-	return "(" + out.String() + ")", t, true
-}
-
-// sameTypeDry is sameType without placeholders taken.
-func (s *shipper) sameTypeDry(nodes []*pg_query.Node, e *scope) ([]string, typ, bool) {
-	mark := len(s.params)
-	parts, t, ok := s.sameType(nodes, e)
-	s.params = s.params[:mark]
-	return parts, t, ok
 }

@@ -1,16 +1,12 @@
 package plan
 
 import (
-	"strconv"
-
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/dialect"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // filter is what may be left out of an input at its engine: home evaluates the conditions again.
 type filter struct {
@@ -98,21 +94,24 @@ func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter 
 	if src.dialect == (dialect.Postgres{}) {
 		return b.verbatimConditions(src, conditions)
 	}
+	s := b.newShipper(src.dialect)
 	r := scopeRelation{alias: src.alias}
 	for i := range src.table.Columns {
 		c := &src.table.Columns[i]
-		r.columns = append(r.columns, scopeColumn{name: c.Name, sql: src.dialect.Column(c, ""), typ: columnTyp(c, src.dialect)})
+		r.columns = append(r.columns, scopeColumn{name: c.Name, sql: s.columnSQL(c, ""), typ: columnTyp(c, src.dialect)})
 	}
 	e := &scope{relations: []scopeRelation{r}}
-	s := b.newShipper(src.dialect)
 	var f filter
 	for _, c := range conditions {
 		mark := len(s.params)
-		s.reason = ""
+		s.reason, s.guarded = "", false
 		sql, t, ok := s.expression(c, e)
-		if !ok || t.oid != boolOID || !refers(c) {
+		if !ok || s.guarded || t.OID != boolOID || !refers(c) {
 			s.params = s.params[:mark]
-			if !ok && refers(c) && e.holds(c) {
+			if ok && s.guarded {
+				s.beyond()
+			}
+			if (!ok || s.guarded) && refers(c) && e.holds(c) {
 				f.kept = append(f.kept, Kept{c, s.reason})
 			}
 			continue

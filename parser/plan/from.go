@@ -4,6 +4,9 @@ import (
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/sluicedb/sluice/parser"
 )
 
 // from prints a FROM clause and brings its relations into scope.
@@ -58,7 +61,7 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 	colnames := v.GetAlias().GetColnames()
 	for i := range src.table.Columns {
 		c := &src.table.Columns[i]
-		sc := scopeColumn{name: c.Name, sql: s.d.Column(c, alias), typ: columnTyp(c, s.d)}
+		sc := scopeColumn{name: c.Name, sql: s.columnSQL(c, alias), typ: columnTyp(c, s.d)}
 		if i < len(colnames) {
 			sc.name = colnames[i].GetString_().GetSval()
 		}
@@ -107,7 +110,7 @@ func (s *shipper) join(j *pg_query.JoinExpr, e *scope) (string, bool) {
 		return "(" + left + " CROSS JOIN " + right + ")", true
 	}
 	on, t, ok := s.expression(j.Quals, e)
-	if !ok || t.oid != boolOID {
+	if !ok || t.OID != boolOID {
 		s.no("this join condition is evaluated at home")
 		return "", false
 	}
@@ -124,6 +127,8 @@ func (s *shipper) subLink(l *pg_query.SubLink, e *scope) (string, typ, bool) {
 	case pg_query.SubLinkType_EXISTS_SUBLINK:
 		sql, _, ok := s.query(sel, e)
 		return "EXISTS (" + sql + ")", boolean, ok
+	case pg_query.SubLinkType_EXPR_SUBLINK:
+		return s.scalar(sel, e)
 	case pg_query.SubLinkType_ANY_SUBLINK:
 		if s.shadowed("=") {
 			return s.no("there are several operators =")
@@ -146,6 +151,41 @@ func (s *shipper) subLink(l *pg_query.SubLink, e *scope) (string, typ, bool) {
 	}
 	return s.no("this form of sub-select is evaluated at home")
 }
+
+// scalar prints a sub-select for its one value: one that yields a single row for sure, as an engine may not notice more.
+func (s *shipper) scalar(sel *pg_query.SelectStmt, e *scope) (string, typ, bool) {
+	if !singleRow(sel) {
+		return s.no("a sub-select that may yield several rows is evaluated at home")
+	}
+	sql, columns, ok := s.query(sel, e)
+	if !ok || len(columns) != 1 {
+		return s.no("this form of sub-select is evaluated at home")
+	}
+	return "(" + sql + ")", columns[0].typ, true
+}
+
+// singleRow reports whether a SELECT yields one row at most: an aggregate without groups, or LIMIT 1.
+func singleRow(q *pg_query.SelectStmt) bool {
+	if n := q.LimitCount.GetAConst().GetIval(); n != nil && n.Ival <= 1 && q.LimitOption != pg_query.LimitOption_LIMIT_OPTION_WITH_TIES {
+		return true
+	}
+	if q.Op != pg_query.SetOperation_SETOP_NONE || len(q.GroupClause) > 0 || len(q.ValuesLists) > 0 {
+		return false
+	}
+	aggregate := false
+	for _, n := range q.TargetList {
+		parser.Walk(n, func(m proto.Message) bool {
+			f, ok := m.(*pg_query.FuncCall)
+			aggregate = aggregate || ok && f.Over == nil && aggregates[lastName(f.Funcname)]
+			_, sub := m.(*pg_query.SubLink)
+			return !sub
+		})
+	}
+	return aggregate
+}
+
+// aggregates are the functions that make one row of many.
+var aggregates = map[string]bool{"count": true, "sum": true, "avg": true, "min": true, "max": true, "bool_and": true, "bool_or": true, "every": true}
 
 // sourceOf returns the foreign table that a reference of the clone stands for, nil for none.
 func (b *builder) sourceOf(v *pg_query.RangeVar) *source {

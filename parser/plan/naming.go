@@ -41,6 +41,7 @@ func (s *shipper) renamed(columns []scopeColumn, remote []string, alias, sqlAlia
 		if i < len(colnames) {
 			c.name = colnames[i]
 		}
+		c.typ.Dynamic = "" // what it is computed from is out of sight
 		c.sql = s.d.Identifier(sqlAlias) + "." + s.d.Identifier(remote[i])
 		out.columns[i] = c
 	}

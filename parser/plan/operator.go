@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 var comparisons = map[string]bool{"=": false, "<>": false, "!=": false, "<": true, "<=": true, ">": true, ">=": true}
@@ -18,20 +20,23 @@ func (s *shipper) operator(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	}
 	switch x.Kind {
 	case pg_query.A_Expr_Kind_AEXPR_OP:
-		if ordered, ok := comparisons[name]; ok && x.Lexpr != nil {
-			return s.compare(x.Lexpr, x.Rexpr, name, ordered, e)
+		if name == "!=" {
+			name = "<>"
 		}
-		return s.arithmetic(x, name, e)
+		if _, ok := comparisons[name]; ok && x.Lexpr != nil {
+			return s.compare(x.Lexpr, x.Rexpr, name, e)
+		}
+		return s.compute(x, name, e)
 	case pg_query.A_Expr_Kind_AEXPR_DISTINCT:
-		return s.compare(x.Lexpr, x.Rexpr, "IS DISTINCT FROM", false, e)
+		return s.compare(x.Lexpr, x.Rexpr, "IS DISTINCT FROM", e)
 	case pg_query.A_Expr_Kind_AEXPR_NOT_DISTINCT:
-		return s.compare(x.Lexpr, x.Rexpr, "IS NOT DISTINCT FROM", false, e)
+		return s.compare(x.Lexpr, x.Rexpr, "IS NOT DISTINCT FROM", e)
 	case pg_query.A_Expr_Kind_AEXPR_IN:
 		return s.inList(x, name == "<>", e)
 	case pg_query.A_Expr_Kind_AEXPR_BETWEEN, pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN:
 		return s.between(x, e)
 	case pg_query.A_Expr_Kind_AEXPR_LIKE:
-		return s.like(x, name == "!~~", e)
+		return s.compute(x, name, e)
 	case pg_query.A_Expr_Kind_AEXPR_NULLIF:
 		return s.nullIf(x, e)
 	}
@@ -39,39 +44,64 @@ func (s *shipper) operator(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 }
 
 // pair prints two operands, an untyped literal taking the other's type.
-func (s *shipper) pair(l, r *pg_query.Node, e *scope) (ls string, lt typ, rs string, rt typ, ok bool) {
-	if isLiteral(l) && !isLiteral(r) {
-		if rs, rt, ok = s.expression(r, e); ok {
-			ls, lt, ok = s.typed(l, e, rt)
+func (s *shipper) pair(l, r *pg_query.Node, e *scope) (list []operand, ok bool) {
+	if list, ok = s.operands([]*pg_query.Node{l, r}, e); !ok {
+		return nil, false
+	}
+	for i := range list {
+		if o, other := &list[i], list[1-i].typ; o.typ.OID == unknownOID {
+			if o.sql, o.typ, ok = s.typed(o.node, e, other); !ok {
+				return nil, false
+			}
 		}
-		return
 	}
-	if ls, lt, ok = s.expression(l, e); !ok {
-		return
-	}
-	rs, rt, ok = s.typed(r, e, lt)
-	return
+	return list, true
 }
 
 func isLiteral(n *pg_query.Node) bool {
 	return n.GetAConst() != nil && (n.GetAConst().GetSval() != nil || n.GetAConst().Isnull)
 }
 
-func (s *shipper) compare(l, r *pg_query.Node, op string, ordered bool, e *scope) (string, typ, bool) {
-	ls, lt, rs, rt, ok := s.pair(l, r, e)
+func (s *shipper) compare(l, r *pg_query.Node, op string, e *scope) (string, typ, bool) {
+	if isNull(l) || isNull(r) {
+		return s.no("comparing with NULL depends on transform_null_equals")
+	}
+	list, ok := s.pair(l, r, e)
 	if !ok {
 		return "", typ{}, false
 	}
-	if op == "!=" {
-		op = "<>"
+	s.atMidnight(list)
+	s.alignDecimals(list)
+	if sql, t, ok := s.apply(dialect.Operator, op, list, e); ok {
+		return sql, t, true
 	}
-	if ls == "NULL" || rs == "NULL" {
-		return s.no("comparing with NULL depends on transform_null_equals")
+	return s.notCompared(op, list)
+}
+
+// notCompared says why values are compared at home.
+func (s *shipper) notCompared(op string, list []operand) (string, typ, bool) {
+	a, b := list[0].typ, list[1].typ
+	if dialect.Text.Takes(a) && dialect.Text.Takes(b) {
+		return s.unproven("comparing text by %s under its collation", op)
 	}
-	if !comparableTypes(lt, rt, ordered) {
-		return s.unproven("comparing these types by %s, or under this collation,", op)
+	return s.unproven("comparing %s and %s by %s", a.Name(), b.Name(), op)
+}
+
+func isNull(n *pg_query.Node) bool { return n.GetAConst() != nil && n.GetAConst().Isnull }
+
+// alignDecimals brings numbers whose common decimal would be too wide to one that an engine checks, and does not round.
+func (s *shipper) alignDecimals(list []operand) {
+	w0, s0, ok0 := list[0].typ.Digits()
+	w1, s1, ok1 := list[1].typ.Digits()
+	if !ok0 || !ok1 || max(w0, w1)+max(s0, s1) <= 38 {
+		return
 	}
-	return "(" + ls + " " + op + " " + rs + ")", boolean, true
+	s.guarded = true
+	t := dialect.Decimal(38, max(s0, s1))
+	for i := range list {
+		list[i].sql = "CAST(" + list[i].sql + " AS " + s.d.Type(t.OID, t.Typmod) + ")"
+		list[i].typ = t
+	}
 }
 
 func (s *shipper) inList(x *pg_query.A_Expr, not bool, e *scope) (string, typ, bool) {
@@ -87,7 +117,7 @@ func (s *shipper) inList(x *pg_query.A_Expr, not bool, e *scope) (string, typ, b
 			return "", typ{}, false
 		}
 		if parts[i] != "NULL" && !comparableTypes(lt, t, false) {
-			return s.unproven("IN over these types")
+			return s.unproven("IN over %s and %s", lt.Name(), t.Name())
 		}
 	}
 	op := " IN ("
@@ -109,8 +139,11 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		if bounds[i], t, ok = s.typed(items[i], e, lt); !ok {
 			return "", typ{}, false
 		}
+		if sql, ok := s.midnight(bounds[i], lt); ok {
+			bounds[i], t = sql, lt
+		}
 		if bounds[i] != "NULL" && !comparableTypes(lt, t, true) {
-			return s.unproven("BETWEEN over these types, or under this collation,")
+			return s.unproven("BETWEEN over %s and %s", lt.Name(), t.Name())
 		}
 	}
 	op := " BETWEEN "
@@ -120,80 +153,57 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	return "(" + ls + op + bounds[0] + " AND " + bounds[1] + ")", boolean, true
 }
 
-// like prints LIKE with a constant pattern that has no escapes.
-func (s *shipper) like(x *pg_query.A_Expr, not bool, e *scope) (string, typ, bool) {
-	ls, lt, ok := s.expression(x.Lexpr, e)
-	if !ok {
-		return "", typ{}, false
-	}
-	c := x.Rexpr.GetAConst()
-	if c == nil || c.GetSval() == nil || !lt.isText() || !lt.exact || strings.ContainsAny(c.GetSval().Sval, "\\\x00") {
-		return s.unproven("LIKE with this pattern, or under this collation,")
-	}
-	op := " LIKE "
-	if not {
-		op = " NOT LIKE "
-	}
-	return "(" + ls + op + s.d.Literal(c.GetSval().Sval) + ")", boolean, true
-}
-
 func (s *shipper) nullIf(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
-	ls, lt, rs, rt, ok := s.pair(x.Lexpr, x.Rexpr, e)
+	list, ok := s.pair(x.Lexpr, x.Rexpr, e)
 	if !ok {
 		return "", typ{}, false
 	}
-	if lt.oid != rt.oid || !comparableTypes(lt, rt, false) {
-		return s.unproven("NULLIF over these types")
+	lt, rt := list[0].typ, list[1].typ
+	if lt.OID != rt.OID || lt.Loose || !comparableTypes(lt, rt, false) {
+		return s.unproven("NULLIF over %s and %s", lt.Name(), rt.Name())
 	}
-	return "nullif(" + ls + ", " + rs + ")", lt, true
+	return "nullif(" + list[0].sql + ", " + list[1].sql + ")", lt, true
 }
 
-// arithmetic prints operators that compute. These are + - * over integers, where both raise on overflow of the result type, and unary minus.
-func (s *shipper) arithmetic(x *pg_query.A_Expr, name string, e *scope) (string, typ, bool) {
-	switch {
-	case x.Lexpr != nil && (name == "/" || name == "%"):
-		return s.divide(x, name, e)
-	case x.Lexpr != nil && name == "||":
-		return s.concat(x, e)
-	case name != "+" && name != "-" && name != "*" || x.Rexpr == nil:
-		return s.unproven("operator %s", name)
-	case x.Lexpr == nil:
-		return s.unary(x, name, e)
+// compute prints the operators of the table that are no comparisons.
+func (s *shipper) compute(x *pg_query.A_Expr, name string, e *scope) (string, typ, bool) {
+	if sql, t, ok := s.foldDate(x, name); ok {
+		return sql, t, true
 	}
-	ls, lt, rs, rt, ok := s.pair(x.Lexpr, x.Rexpr, e)
-	if !ok {
-		return "", typ{}, false
-	}
-	if !lt.isInt() || !rt.isInt() {
-		return s.unproven("operator %s over these types", name)
-	}
-	t := plainType(widerInt(lt.oid, rt.oid))
-	cast := " AS " + s.d.Type(t.oid, -1) + ")"
-	return "(CAST(" + ls + cast + " " + name + " CAST(" + rs + cast + ")", t, true
-}
-
-func (s *shipper) unary(x *pg_query.A_Expr, name string, e *scope) (string, typ, bool) {
-	if c := x.Rexpr.GetAConst(); name == "-" && c != nil && c.GetIval() == nil && c.GetFval() == nil {
-		return s.no("a negated literal is read at home")
-	}
-	sql, t, ok := s.expression(x.Rexpr, e)
-	if !ok || name != "-" {
+	if x.Rexpr == nil {
 		return s.unproven("operator %s", name)
 	}
-	if _, _, exact := t.digits(); !exact {
-		return s.unproven("negating this type")
-	}
-	if t.isInt() { // a negation's overflow does not say of which type
-		return "(CAST(0 AS " + s.d.Type(t.oid, -1) + ") - " + sql + ")", t, true
-	}
-	return "(- " + sql + ")", t, true
-}
-
-func widerInt(a, b uint32) uint32 {
-	for _, oid := range []uint32{int8OID, int4OID} {
-		if a == oid || b == oid {
-			return oid
+	if x.Lexpr == nil {
+		if c := x.Rexpr.GetAConst(); c != nil && c.GetIval() == nil && c.GetFval() == nil {
+			return s.no("a literal behind operator %s is read at home", name)
 		}
+		list, ok := s.operands([]*pg_query.Node{x.Rexpr}, e)
+		if !ok {
+			return "", typ{}, false
+		}
+		return s.applied(name, list, e)
 	}
-	return int2OID
+	nodes := []*pg_query.Node{x.Lexpr, x.Rexpr}
+	if x.Kind == pg_query.A_Expr_Kind_AEXPR_LIKE {
+		list, ok := s.operands(nodes, e)
+		if !ok {
+			return "", typ{}, false
+		}
+		if _, plain := literalText(x.Rexpr); !plain {
+			return s.unproven("LIKE with a pattern that is no literal")
+		}
+		return s.applied(name, list, e)
+	}
+	list, ok := s.pair(x.Lexpr, x.Rexpr, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	return s.applied(name, list, e)
+}
+
+func (s *shipper) applied(name string, list []operand, e *scope) (string, typ, bool) {
+	if sql, t, ok := s.apply(dialect.Operator, name, list, e); ok {
+		return sql, t, true
+	}
+	return s.unproven("operator %s over %s", name, typeNames(list))
 }

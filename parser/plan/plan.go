@@ -70,6 +70,7 @@ type Plan struct {
 	RemoteSQL string
 	Params    []int
 	whole     *catalog.Relation // all of whose rows leave the server, nil for none
+	Guarded   bool              // an error of class 22 may be the engine's alone: it is home then that computes
 	counts    []int             // parameters that are numbers of rows: it is home that refuses negative ones
 	Copy      *CopyFormat       // the statement is a COPY (SELECT …) TO STDOUT of the rows; nil for none
 

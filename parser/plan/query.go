@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // query prints a SELECT and says what columns it yields, under the names that Postgres gives them.
@@ -84,12 +86,12 @@ func (s *shipper) setOperation(q *pg_query.SelectStmt, e *scope) (string, []scop
 		return "", nil, false
 	}
 	for i := range lc {
-		if len(rc) != len(lc) || lc[i].typ.oid != rc[i].typ.oid || lc[i].typ.typmod != rc[i].typ.typmod || !q.All && !lc[i].typ.groupable() || lc[i].typ.oid == unknownOID {
+		if len(rc) != len(lc) || lc[i].typ.OID != rc[i].typ.OID || lc[i].typ.Typmod != rc[i].typ.Typmod || !q.All && !lc[i].typ.Groupable() || lc[i].typ.OID == unknownOID {
 			s.no("set operations over these types are evaluated at home")
 			return "", nil, false
 		}
-		lc[i].typ.bytewise = lc[i].typ.bytewise && rc[i].typ.bytewise
-		lc[i].typ.exact = lc[i].typ.exact && rc[i].typ.exact
+		lc[i].typ.Bytewise = lc[i].typ.Bytewise && rc[i].typ.Bytewise
+		lc[i].typ.Exact = lc[i].typ.Exact && rc[i].typ.Exact
 	}
 	op := map[pg_query.SetOperation]string{
 		pg_query.SetOperation_SETOP_UNION: " UNION ", pg_query.SetOperation_SETOP_INTERSECT: " INTERSECT ", pg_query.SetOperation_SETOP_EXCEPT: " EXCEPT ",
@@ -121,7 +123,7 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 	b.WriteString("SELECT " + distinct + targets + from)
 	if q.WhereClause != nil {
 		where, t, ok := s.expression(q.WhereClause, e)
-		if !ok || t.oid != boolOID {
+		if !ok || t.OID != boolOID {
 			s.no("the WHERE clause is evaluated at home")
 			return "", nil, false
 		}
@@ -134,7 +136,7 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 	b.WriteString(group)
 	if q.HavingClause != nil {
 		having, t, ok := s.expression(q.HavingClause, e)
-		if !ok || t.oid != boolOID {
+		if !ok || t.OID != boolOID {
 			s.no("the HAVING clause is evaluated at home")
 			return "", nil, false
 		}
@@ -153,7 +155,7 @@ func plainDistinct(clause []*pg_query.Node) bool {
 
 func allGroupable(columns []scopeColumn) bool {
 	for _, c := range columns {
-		if !c.typ.groupable() {
+		if !c.typ.Groupable() {
 			return false
 		}
 	}
@@ -178,10 +180,13 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		if !ok {
 			return "", nil, false
 		}
-		if typ.oid == unknownOID { // a bare literal is text once it is selected
-			typ = plainType(textOID)
-			typ.bytewise, typ.exact = true, true
+		if typ.OID == unknownOID { // a bare literal is text once it is selected
+			typ = dialect.Plain(textOID)
+			typ.Bytewise, typ.Exact = true, true
 			sql = "CAST(" + sql + " AS VARCHAR)"
+		}
+		if typ.Loose && typ.Dynamic != "" && e.outer == nil { // what the client sees
+			sql, typ = displayed(sql, typ), dialect.WideNumeric()
 		}
 		name := t.Name
 		if name == "" {
@@ -229,6 +234,11 @@ func nameOf(n *pg_query.Node) string {
 		return lastName(n.FuncCall.Funcname)
 	case *pg_query.Node_CoalesceExpr:
 		return "coalesce"
+	case *pg_query.Node_MinMaxExpr:
+		if n.MinMaxExpr.Op == pg_query.MinMaxOp_IS_LEAST {
+			return "least"
+		}
+		return "greatest"
 	case *pg_query.Node_CaseExpr:
 		if name := nameOf(n.CaseExpr.Defresult); name != "?column?" {
 			return name
@@ -240,8 +250,17 @@ func nameOf(n *pg_query.Node) string {
 		}
 		return lastName(n.TypeCast.TypeName.Names)
 	case *pg_query.Node_SubLink:
-		if n.SubLink.SubLinkType == pg_query.SubLinkType_EXISTS_SUBLINK {
+		switch n.SubLink.SubLinkType {
+		case pg_query.SubLinkType_EXISTS_SUBLINK:
 			return "exists"
+		case pg_query.SubLinkType_EXPR_SUBLINK:
+			if list := n.SubLink.Subselect.GetSelectStmt().GetTargetList(); len(list) > 0 {
+				if t := list[0].GetResTarget(); t.Name != "" {
+					return t.Name
+				} else {
+					return nameOf(t.Val)
+				}
+			}
 		}
 	case *pg_query.Node_AExpr:
 		if n.AExpr.Kind == pg_query.A_Expr_Kind_AEXPR_NULLIF {
@@ -288,7 +307,7 @@ func (s *shipper) groupBy(q *pg_query.SelectStmt, e *scope, columns []scopeColum
 				return "", false
 			}
 		}
-		if !t.groupable() {
+		if !t.Groupable() {
 			s.unproven("grouping by this type, or under this collation,")
 			return "", false
 		}
@@ -345,7 +364,7 @@ func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
 		return "", false
 	}
 	sql, t, ok := s.expression(n, e)
-	if !ok || !t.isInt() {
+	if !ok || !t.IsInt() {
 		s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
 		return "", false
 	}
@@ -369,9 +388,15 @@ func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, 
 			return "", false
 		}
 	}
-	if !t.sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
+	if !t.Sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
 		s.unproven("ordering by this type, or under this collation,")
 		return "", false
+	}
+	if t.Wide {
+		if i := target(k.Node, columns, e, true); i >= 0 {
+			sql = columns[i].sql
+		}
+		sql = "sluice_numeric_key(" + sql + ")"
 	}
 	desc := k.SortbyDir == pg_query.SortByDir_SORTBY_DESC
 	if desc {

@@ -46,13 +46,29 @@ func (b *builder) remote() *Plan {
 		b.because("%s", s.reason)
 		return nil
 	}
+	if s.guarded && (format != nil || !blocking(sel)) {
+		s.beyond()
+		b.because("%s", s.reason)
+		return nil
+	}
 	if sql, ok = s.promised(sql, columns); !ok {
 		return nil
 	}
 	return &Plan{
 		Route: Remote, Server: b.sources[0].server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
-		Copy: format, counts: s.counts, whole: b.scanned(sel),
+		Copy: format, counts: s.counts, whole: b.scanned(sel), Guarded: s.guarded,
 	}
+}
+
+// beyond notes that an engine may find values out of bounds when it is too late to let home compute.
+func (s *shipper) beyond() {
+	s.no("values may lie beyond what is proven equal on %s, which may be found out late", s.d.Name())
+}
+
+// blocking reports whether an engine has read all rows before it yields the first one, so that an error which it finds
+// comes before that.
+func blocking(q *pg_query.SelectStmt) bool {
+	return len(q.SortClause) > 0 || len(q.GroupClause) > 0 || singleRow(q) && q.LimitCount == nil
 }
 
 // rows returns the SELECT whose rows the statement yields, nil for none that may run remote.
@@ -131,35 +147,45 @@ func (s *shipper) promised(sql string, columns []scopeColumn) (string, bool) {
 		b.because("the engine would yield %d columns where home described %d", len(columns), len(b.req.Fields))
 		return "", false
 	}
-	names := make([]string, len(columns))
+	names, casts := make([]string, len(columns)), make([]string, len(columns))
 	plain := true
 	for i, c := range columns {
 		f := b.req.Fields[i]
-		if !c.typ.yields(f) {
+		if !yields(c.typ, f) {
 			b.because("column %q would have another type", f.Name)
 			return "", false
 		}
-		if c.typ.asText {
+		if c.typ.Loose {
+			b.because("the scale that column %q is displayed with depends on its rows", f.Name)
+			return "", false
+		}
+		if c.typ.AsText {
 			b.because("column %q is read at home", f.Name)
 			return "", false
 		}
 		names[i] = s.d.Identifier("c" + itoa(i+1))
-		plain = plain && b.natural(c.typ, f)
+		casts[i] = names[i]
+		if b.natural(c.typ, f) {
+			continue
+		}
+		plain = false
+		casts[i] = "CAST(" + names[i] + " AS " + s.d.Type(f.OID, f.Typmod) + ")"
 	}
 	if plain {
 		return sql, true
-	}
-	casts := make([]string, len(columns))
-	for i, f := range b.req.Fields {
-		casts[i] = "CAST(" + names[i] + " AS " + s.d.Type(f.OID, f.Typmod) + ")"
 	}
 	return "SELECT " + strings.Join(casts, ", ") + " FROM (" + sql + ") AS r (" + strings.Join(names, ", ") + ")", true
 }
 
 // yields reports whether values of the type are values of the field's type.
-func (t typ) yields(f engines.Field) bool { return t.oid == f.OID || t.isText() && f.OID == textOID }
+func yields(t typ, f engines.Field) bool {
+	if t.OID == bpcharOID {
+		return f.OID == bpcharOID && t.Typmod == f.Typmod
+	}
+	return t.OID == f.OID || t.IsText() && f.OID == textOID
+}
 
 // natural reports that the engine yields a column in a form that needs no cast.
 func (b *builder) natural(t typ, f engines.Field) bool {
-	return t.oid != numericOID || f.Typmod == -1 || t.typmod == f.Typmod
+	return t.OID != numericOID || f.Typmod == -1 || t.Typmod == f.Typmod
 }

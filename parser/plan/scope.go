@@ -2,6 +2,9 @@ package plan
 
 import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/sluicedb/sluice/parser"
 )
 
 // scope is what column references at one query level can mean. All SQL in it is in the engine's dialect.
@@ -48,6 +51,25 @@ func (e *scope) column(fields []*pg_query.Node) (scopeColumn, bool) {
 		}
 	}
 	return scopeColumn{}, false
+}
+
+// owns reports whether no column in expressions belongs to an outer level.
+func (e *scope) owns(nodes []*pg_query.Node) bool {
+	own := &scope{}
+	if e != nil {
+		own.relations = e.relations
+	}
+	all := true
+	for _, n := range nodes {
+		parser.Walk(n, func(m proto.Message) bool {
+			if ref, ok := m.(*pg_query.ColumnRef); ok {
+				_, found := own.column(ref.Fields)
+				all = all && found
+			}
+			return true
+		})
+	}
+	return all
 }
 
 func (e *scope) cte(name string) (scopeRelation, bool) {

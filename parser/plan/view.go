@@ -113,15 +113,16 @@ func (b *builder) viewBody(v *view) (string, bool) {
 	if first.dialect == (dialect.Postgres{}) {
 		return b.verbatimView(v, first)
 	}
-	sql, columns, ok := b.newShipper(first.dialect).query(v.sub.Subquery.GetSelectStmt(), nil)
-	if !ok || len(columns) != len(v.table.Columns) {
+	s := b.newShipper(first.dialect)
+	sql, columns, ok := s.query(v.sub.Subquery.GetSelectStmt(), nil)
+	if !ok || s.guarded || len(columns) != len(v.table.Columns) {
 		return "", false
 	}
 	var names []string
 	taken := map[string]bool{}
 	for i := range v.table.Columns {
 		c := &v.table.Columns[i]
-		if !columns[i].typ.yields(engines.Field{OID: c.Type, Typmod: c.Typmod}) || taken[strings.ToLower(c.Name)] {
+		if columns[i].typ.Loose || !yields(columns[i].typ, engines.Field{OID: c.Type, Typmod: c.Typmod}) || taken[strings.ToLower(c.Name)] {
 			return "", false
 		}
 		taken[strings.ToLower(c.Name)] = true

@@ -1,0 +1,162 @@
+package dialect
+
+// Kind is the kind of thing that an entry ships.
+type Kind string
+
+// The kinds of entry.
+const (
+	Operator  Kind = "operator"
+	Function  Kind = "function"
+	Cast      Kind = "cast" // its name is that of the type wanted
+	Aggregate Kind = "aggregate"
+	Window    Kind = "window function"
+)
+
+// Class is a set of types that an operand may have, and the form in which it is printed.
+type Class string
+
+// The classes. Those of numbers overlap: an entry takes the first form that its operands have.
+const (
+	Bool      Class = "boolean"
+	Integer   Class = "integer type"
+	Int2      Class = "smallint"
+	Int4      Class = "integer"
+	Int8      Class = "bigint"
+	Exact     Class = "numeric(p,s) or integer type" // printed as a decimal
+	Numeric   Class = "numeric"                      // any that is shipped, printed as text
+	Float4    Class = "real"
+	Float8    Class = "double precision"
+	Text      Class = "text" // varchar too, and char(n), whose blanks at the end are no part of it
+	Unpadded  Class = "text or varchar"
+	Ordered   Class = "text, compared by bytes"
+	Equal     Class = "text, equal by bytes"
+	Padded    Class = "char(n)" // printed with its blanks
+	Date      Class = "date"
+	Timestamp Class = "timestamp"
+	Zoned     Class = "timestamptz"
+	Interval  Class = "interval"
+	UUID      Class = "uuid"
+	Grouped   Class = "a type whose values an engine tells apart as Postgres does"
+	Sorted    Class = "a type whose values an engine orders as Postgres does"
+	Any       Class = "any"
+)
+
+// Arg is what an entry takes in one place.
+type Arg struct {
+	Class Class
+	// Literal restricts the argument to literals, which are then part of the entry; Words says to which.
+	Literal func(text string) bool
+	Words   string
+}
+
+// Fit says whether the engine's values are as wide as Postgres'.
+type Fit int
+
+// An entry does not fit, fits always, or fits as long as the engine raises no error where Postgres would not.
+const (
+	Misfit Fit = iota
+	Fits
+	Guarded
+)
+
+// Result is the rule for the type of an entry's value.
+type Result struct {
+	Words string
+	Of    func(args []Type) (Type, Fit)
+}
+
+// Entry is one row of the table of what is shipped.
+type Entry struct {
+	Kind   Kind
+	Name   string // in pg_catalog
+	Args   []Arg
+	Result Result
+	SQL    string // $1… are the operands, $t the result's type
+	Note   string // a condition beyond the operands' types
+	Cases  string // of tests/testdata/oracle that prove it, separated by blanks
+}
+
+// Table is what may be shipped to an engine.
+type Table []Entry
+
+// Named returns the entries of a kind and a name for so many arguments, in order.
+func (t Table) Named(kind Kind, name string, args int) []*Entry {
+	var list []*Entry
+	for i := range t {
+		if e := &t[i]; e.Kind == kind && e.Name == name && len(e.Args) == args {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// takes makes the arguments of an entry of classes alone.
+func takes(classes ...Class) []Arg {
+	list := make([]Arg, len(classes))
+	for i, c := range classes {
+		list[i] = Arg{Class: c}
+	}
+	return list
+}
+
+// Takes reports whether operands of the class have the type.
+func (c Class) Takes(t Type) bool {
+	switch c {
+	case Integer:
+		return t.IsInt()
+	case Exact:
+		_, _, ok := t.Digits()
+		return ok
+	case Numeric:
+		return t.IsNumber()
+	case Text:
+		return !t.AsText && (t.IsText() || t.OID == bpcharOID)
+	case Unpadded:
+		return t.IsText()
+	case Padded:
+		return t.OID == bpcharOID && t.Typmod > 4
+	case Equal:
+		return Text.Takes(t) && t.Exact
+	case Ordered:
+		return Text.Takes(t) && t.Bytewise
+	case Sorted:
+		return t.Sortable() && t.OID != boolOID && t.OID != uuidOID && !t.IsFloat() && !t.Wide && !t.Loose
+	case Grouped:
+		return t.Groupable()
+	case Any:
+		return true
+	}
+	return classTypes[c] == t.OID && !t.AsText
+}
+
+var classTypes = map[Class]uint32{
+	Bool: boolOID, Int2: int2OID, Int4: int4OID, Int8: int8OID, Float4: float4OID, Float8: float8OID, Date: dateOID,
+	Timestamp: timestampOID, Zoned: timestamptzOID, Interval: intervalOID, UUID: uuidOID,
+}
+
+// Sortable reports whether an engine orders values of the type as Postgres does.
+func (t Type) Sortable() bool {
+	switch {
+	case t.IsText(), t.OID == bpcharOID:
+		return Ordered.Takes(t)
+	case t.IsNumber(), t.IsFloat():
+		return true
+	}
+	return ordinary[t.OID]
+}
+
+// Groupable reports whether an engine tells values of the type apart as Postgres does, and any of those that are equal
+// stands for all: floats are left out, where it is not said whether 0 or -0 stands for a group.
+func (t Type) Groupable() bool {
+	switch {
+	case t.IsText(), t.OID == bpcharOID:
+		return Equal.Takes(t)
+	case t.IsFloat(), t.Wide, t.Loose:
+		return false
+	case t.IsNumber():
+		return true
+	}
+	return ordinary[t.OID]
+}
+
+var ordinary = map[uint32]bool{boolOID: true, dateOID: true, timestampOID: true, timestamptzOID: true, uuidOID: true}

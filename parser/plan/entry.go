@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"strconv"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/parser/dialect"
+)
+
+// operand is an argument of an operator, function or cast.
+type operand struct {
+	node    *pg_query.Node
+	sql     string
+	typ     typ
+	literal string // of a plain literal: its text
+	plain   bool   // it is one
+}
+
+// operands prints arguments; an untyped literal waits for a type.
+func (s *shipper) operands(nodes []*pg_query.Node, e *scope) ([]operand, bool) {
+	list := make([]operand, len(nodes))
+	for i, n := range nodes {
+		o := operand{node: n}
+		o.literal, o.plain = literalText(n)
+		if isLiteral(n) {
+			o.typ = unknown
+		} else {
+			var ok bool
+			if o.sql, o.typ, ok = s.expression(n, e); !ok {
+				return nil, false
+			}
+		}
+		list[i] = o
+	}
+	return list, true
+}
+
+// literalText returns the text of a number, possibly negated, or of an untyped literal.
+func literalText(n *pg_query.Node) (string, bool) {
+	sign := ""
+	if x := n.GetAExpr(); x != nil && x.Lexpr == nil && lastName(x.Name) == "-" {
+		sign, n = "-", x.Rexpr
+	}
+	c := n.GetAConst()
+	switch {
+	case c.GetIval() != nil:
+		return sign + strconv.Itoa(int(c.GetIval().Ival)), true
+	case c.GetSval() != nil && sign == "":
+		return c.GetSval().Sval, true
+	}
+	return "", false
+}
+
+// matched returns the operands as the table's entry takes them, false where it does not.
+func (s *shipper) matched(entry *dialect.Entry, list []operand, e *scope) ([]operand, bool) {
+	out := make([]operand, len(list))
+	for i, a := range entry.Args {
+		o := list[i]
+		if a.Literal != nil && (!o.plain || !a.Literal(o.literal)) {
+			return nil, false
+		}
+		if o.typ.OID == unknownOID {
+			if !s.resolve(&o, a.Class, e) {
+				return nil, false
+			}
+		}
+		if !a.Class.Takes(o.typ) {
+			return nil, false
+		}
+		if a.Literal != nil && a.Class == dialect.Integer {
+			o.sql = o.literal
+		}
+		out[i] = s.formed(o, a.Class)
+	}
+	return out, true
+}
+
+// resolve gives an untyped literal the type that the entry takes; NULL has none that shows.
+func (s *shipper) resolve(o *operand, c dialect.Class, e *scope) bool {
+	if !o.plain {
+		return false
+	}
+	switch c {
+	case dialect.Text, dialect.Unpadded, dialect.Equal, dialect.Ordered:
+		var ok bool
+		o.sql, o.typ, ok = s.typed(o.node, e, dialect.Plain(textOID))
+		return ok
+	}
+	return false
+}
+
+// formed brings an operand to the form in which its class is printed.
+func (s *shipper) formed(o operand, c dialect.Class) operand {
+	switch c {
+	case dialect.Exact:
+		if w, _, _ := o.typ.Digits(); o.typ.IsInt() {
+			if n, ok := literalText(o.node); ok && o.node.GetAConst() != nil {
+				w = len(n)
+			}
+			o.typ = dialect.Decimal(w, 0)
+			o.sql = "CAST(" + o.sql + " AS " + s.d.Type(o.typ.OID, o.typ.Typmod) + ")"
+		}
+	case dialect.Numeric:
+		o.sql = displayed(o.sql, o.typ)
+	case dialect.Padded:
+		o.sql = "rpad(" + o.sql + ", " + strconv.Itoa(int(o.typ.Typmod)-4) + ", ' ')"
+	}
+	return o
+}
+
+// displayed prints a numeric as text, with the scale that it has at home where that is known.
+func displayed(sql string, t typ) string {
+	if t.Wide {
+		return sql
+	}
+	sql = "CAST(" + sql + " AS VARCHAR)"
+	if t.Loose && t.Dynamic != "" {
+		sql = "sluice_numeric_display(" + sql + ", CAST(" + t.Dynamic + " AS VARCHAR))"
+	}
+	return sql
+}
+
+// apply prints an operator, function or cast by the dialect's table. ok is false where the table has no entry that takes
+// the operands; nothing is noted then.
+func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope) (string, typ, bool) {
+	for _, entry := range s.d.Table().Named(kind, name, len(list)) {
+		out, ok := s.matched(entry, list, e)
+		if !ok {
+			continue
+		}
+		types := make([]typ, len(out))
+		for i := range out {
+			types[i] = out[i].typ
+		}
+		t, fit := entry.Result.Of(types)
+		switch fit {
+		case dialect.Misfit:
+			continue
+		case dialect.Guarded:
+			s.guarded = true
+		}
+		return s.print(entry.SQL, out, t), t, true
+	}
+	return "", typ{}, false
+}
+
+// print fills an entry's SQL in.
+func (s *shipper) print(sql string, list []operand, t typ) string {
+	pairs := []string{"$t", s.d.Type(t.OID, t.Typmod)}
+	for i, o := range list {
+		pairs = append(pairs, "$"+strconv.Itoa(i+1), o.sql)
+	}
+	return strings.NewReplacer(pairs...).Replace(sql)
+}
+
+// typeNames lists operands' types for a reason.
+func typeNames(list []operand) string {
+	names := make([]string, len(list))
+	for i, o := range list {
+		names[i] = o.typ.Name()
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,199 @@
+package plan
+
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/parser/dialect"
+)
+
+func (s *shipper) coalesce(c *pg_query.CoalesceExpr, e *scope) (string, typ, bool) {
+	list, t, ok := s.sameType(c.Args, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	parts, conditions := printed(list), make([]string, len(list))
+	for i, p := range parts {
+		conditions[i] = p + " IS NOT NULL"
+	}
+	t.Dynamic = scaleOf(conditions, list, t)
+	return "coalesce(" + strings.Join(parts, ", ") + ")", t, true
+}
+
+// extreme prints GREATEST and LEAST, where both leave NULLs out.
+func (s *shipper) extreme(m *pg_query.MinMaxExpr, e *scope) (string, typ, bool) {
+	list, t, ok := s.sameType(m.Args, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	if !t.Sortable() || t.Wide || t.Loose || t.IsFloat() {
+		return s.unproven("GREATEST and LEAST over %s", t.Name())
+	}
+	name := "greatest("
+	if m.Op == pg_query.MinMaxOp_IS_LEAST {
+		name = "least("
+	}
+	return name + strings.Join(printed(list), ", ") + ")", t, true
+}
+
+// sameType prints expressions that Postgres brings to one type.
+func (s *shipper) sameType(nodes []*pg_query.Node, e *scope) (list []operand, t typ, ok bool) {
+	if list, ok = s.operands(nodes, e); !ok {
+		return nil, typ{}, false
+	}
+	t, ok = s.common(list)
+	if !ok {
+		return nil, typ{}, false
+	}
+	for i := range list {
+		o := &list[i]
+		if o.typ.OID == unknownOID {
+			if o.sql, o.typ, ok = s.typed(o.node, e, t); !ok {
+				return nil, typ{}, false
+			}
+			if o.typ.OID == numericOID { // its scale may be another one
+				s.no("literals beside numerics are read at home")
+				return nil, typ{}, false
+			}
+		}
+		o.sql = s.brought(*o, t)
+	}
+	return list, t, true
+}
+
+func printed(list []operand) []string {
+	parts := make([]string, len(list))
+	for i, o := range list {
+		parts[i] = o.sql
+	}
+	return parts
+}
+
+// scaleOf is the expression for the scale that a value displays with which is the one of list whose condition is the
+// first to hold; the last may have none. It is empty where the type tells the scale, or nothing does.
+func scaleOf(conditions []string, list []operand, t typ) string {
+	if !t.Loose {
+		return ""
+	}
+	var out strings.Builder
+	out.WriteString("(CASE")
+	for i, o := range list {
+		_, scale, number := o.typ.Digits()
+		text := itoa(scale)
+		switch {
+		case o.typ.Loose && o.typ.Dynamic == "":
+			return ""
+		case o.typ.Loose:
+			text = o.typ.Dynamic
+		case !number:
+			text = "NULL"
+		}
+		if i < len(conditions) {
+			out.WriteString(" WHEN " + conditions[i] + " THEN " + text)
+		} else {
+			out.WriteString(" ELSE " + text)
+		}
+	}
+	return out.String() + " END)"
+}
+
+// common is the type that typed operands are brought to. Numbers get the larger scale, though those that had a smaller
+// one display with that.
+func (s *shipper) common(list []operand) (typ, bool) {
+	t := unknown
+	whole, scale, numbers, integers := 0, 0, true, true
+	for _, o := range list {
+		if o.typ.OID == unknownOID {
+			continue
+		}
+		if t.OID == unknownOID {
+			t = o.typ
+		}
+		w, sc, ok := o.typ.Digits()
+		numbers, integers = numbers && ok, integers && o.typ.IsInt()
+		whole, scale = max(whole, w), max(scale, sc)
+		if text := dialect.Unpadded.Takes(t) && dialect.Unpadded.Takes(o.typ); text {
+			t = dialect.TextOf(t, o.typ)
+		} else if !numbers && (o.typ.OID != t.OID || o.typ.Typmod != t.Typmod || t.Wide != o.typ.Wide) {
+			s.no("%s and %s are brought to one type at home", t.Name(), o.typ.Name())
+			return typ{}, false
+		}
+	}
+	switch {
+	case t.OID == unknownOID:
+		s.no("only untyped literals")
+		return typ{}, false
+	case integers:
+		return dialect.Plain(widest(list)), true
+	case numbers && whole+scale > 38:
+		s.unproven("numerics of so many digits side by side")
+		return typ{}, false
+	case numbers:
+		t = dialect.Decimal(whole+scale, scale)
+		for _, o := range list {
+			if _, sc, _ := o.typ.Digits(); o.typ.OID != unknownOID && (sc < scale || o.typ.Loose) {
+				t.Loose = true
+			}
+		}
+	}
+	return t, true
+}
+
+func widest(list []operand) uint32 {
+	for _, oid := range []uint32{int8OID, int4OID} {
+		for _, o := range list {
+			if o.typ.OID == oid {
+				return oid
+			}
+		}
+	}
+	return int2OID
+}
+
+// brought prints an operand in the common type.
+func (s *shipper) brought(o operand, t typ) string {
+	if _, _, number := t.Digits(); !number || o.sql == "NULL" || o.typ.OID == t.OID && o.typ.Typmod == t.Typmod {
+		return o.sql
+	}
+	return "CAST(" + o.sql + " AS " + s.d.Type(t.OID, t.Typmod) + ")"
+}
+
+func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
+	results := make([]*pg_query.Node, 0, len(c.Args)+1)
+	for _, w := range c.Args {
+		results = append(results, w.GetCaseWhen().Result)
+	}
+	if c.Defresult != nil {
+		results = append(results, c.Defresult)
+	}
+	whens := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		var t typ
+		var ok bool
+		if c.Arg != nil {
+			whens[i], t, ok = s.compare(c.Arg, w.GetCaseWhen().Expr, "=", e)
+		} else {
+			whens[i], t, ok = s.expression(w.GetCaseWhen().Expr, e)
+		}
+		if !ok || t.OID != boolOID {
+			return s.no("this form of CASE is evaluated at home")
+		}
+	}
+	list, t, ok := s.sameType(results, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	thens := printed(list)
+	t.Dynamic = scaleOf(whens, list, t)
+	var out strings.Builder
+	out.WriteString("(CASE")
+	for i, when := range whens {
+		out.WriteString(" WHEN " + when + " THEN " + thens[i])
+	}
+	if c.Defresult != nil {
+		out.WriteString(" ELSE " + thens[len(thens)-1])
+	}
+	out.WriteString(" END)")
+	return out.String(), t, true
+}
