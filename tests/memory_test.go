@@ -155,8 +155,8 @@ func TestMemory(t *testing.T) {
 		{"wide rows, 10x", "", "SELECT * FROM wider", false, 163840},
 		{"home_join", "SET sluice.route = 'home_join'", "SELECT * FROM small", false, 500000},
 		{"remote", "SET sluice.route = 'remote'", "SELECT i, t FROM narrow WHERE i >= 0", false, 5000000},
-		{"evaluated at home", "", "SELECT md5(t) FROM small", false, 500000},
-		{"read-only", "SET default_transaction_read_only = on", "SELECT md5(t) FROM small WHERE i < 250000", false, 250000},
+		{"evaluated at home", "", "SELECT reverse(t) FROM small", false, 500000},
+		{"read-only", "SET default_transaction_read_only = on", "SELECT reverse(t) FROM small WHERE i < 250000", false, 250000},
 		{"cursor", "BEGIN; DECLARE c CURSOR FOR SELECT * FROM big", "FETCH 1000000 FROM c", false, 1000000},
 	} {
 		t.Run(test.name, func(t *testing.T) {

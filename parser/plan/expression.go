@@ -112,14 +112,11 @@ func (s *shipper) constant(c *pg_query.A_Const) (string, typ, bool) {
 	return s.unproven("a bit string")
 }
 
-var (
-	integerText = regexp.MustCompile(`^\d{1,18}$`)
-	decimalText = regexp.MustCompile(`^(-?)(\d{0,18})(?:\.(\d{0,18}))?$`)
-)
+var decimalText = regexp.MustCompile(`^(-?)(\d{0,18})(?:\.(\d{0,18}))?$`)
 
 // number prints a literal that is no int4: an int8 or a numeric.
 func (s *shipper) number(text string) (string, typ, bool) {
-	if integerText.MatchString(text) {
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return "CAST(" + text + " AS BIGINT)", dialect.Plain(int8OID), true
 	}
 	if !decimalText.MatchString(text) {
