@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,9 +36,20 @@ func (l *listener) hear(n *pgconn.Notification) {
 		return
 	}
 	var c cancel
-	if _, err := fmt.Sscan(n.Payload, &c.pid, &c.time); err == nil && l.watches.server.session(c.pid) != nil {
+	if _, err := fmt.Sscan(n.Payload, &c.pid, &c.time); err == nil && len(l.watches.server.sessionsOf(c.pid)) > 0 {
 		l.cancels = append(l.cancels, c)
 	}
+}
+
+// sessions returns those that a process ID may mean. Where servers behind one name have given it twice, it is that of the
+// server which the watch listens to.
+func (l *listener) sessions(pid uint32) []*Session {
+	list := l.watches.server.sessionsOf(pid)
+	if len(list) < 2 {
+		return list
+	}
+	here := l.conn.Conn().RemoteAddr().String()
+	return slices.DeleteFunc(list, func(s *Session) bool { return s.login.Home.RemoteAddr().String() != here })
 }
 
 // work does what notifications ask for.
@@ -92,8 +104,8 @@ func (l *listener) carryOut(ctx context.Context, cancels []cancel) error {
 		return err
 	}
 	for _, c := range cancels {
-		if session := l.watches.server.session(c.pid); session != nil {
-			called := asked.Add(-time.Duration(max(now-c.time, 0)) * time.Microsecond)
+		called := asked.Add(-time.Duration(max(now-c.time, 0)) * time.Microsecond)
+		for _, session := range l.sessions(c.pid) {
 			l.watches.wg.Go(func() { session.cancelBegun(called) })
 		}
 	}

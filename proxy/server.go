@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,8 +60,8 @@ type Server struct {
 	facts    sync.Map // of home by database: engines.Facts
 
 	mu        sync.Mutex
-	sessions  map[uint32]*Session // by home's process ID
-	clients   map[string]int      // sessions by database
+	sessions  map[uint32][]*Session // by home's process ID, which servers behind one address may give twice
+	clients   map[string]int        // sessions by database
 	listeners map[net.Listener]struct{}
 	draining  bool
 	wg        sync.WaitGroup
@@ -81,7 +82,7 @@ func NewServer(c Config) (*Server, error) {
 	}
 	s := &Server{
 		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{},
-		sessions: map[uint32]*Session{}, clients: map[string]int{}, listeners: map[net.Listener]struct{}{},
+		sessions: map[uint32][]*Session{}, clients: map[string]int{}, listeners: map[net.Listener]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, w := range c.Wrappers {
@@ -210,15 +211,17 @@ func (s *Server) register(session *Session) bool {
 	if s.draining {
 		return false
 	}
-	s.sessions[session.login.PID] = session
+	s.sessions[session.login.PID] = append(s.sessions[session.login.PID], session)
 	s.clients[session.database]++
 	return true
 }
 
 func (s *Server) unregister(session *Session) {
 	s.mu.Lock()
-	if s.sessions[session.login.PID] == session {
-		delete(s.sessions, session.login.PID)
+	pid := session.login.PID
+	rest := slices.DeleteFunc(s.sessions[pid], func(o *Session) bool { return o == session })
+	if s.sessions[pid] = rest; len(rest) == 0 {
+		delete(s.sessions, pid)
 	}
 	s.clients[session.database]--
 	last := s.clients[session.database] == 0
@@ -238,22 +241,24 @@ func (s *Server) serves(database string) bool {
 	return s.clients[database] > 0
 }
 
-// session returns the session to which home gave a process ID; nil where it is none of this proxy.
-func (s *Server) session(pid uint32) *Session {
+// sessionsOf returns the sessions to which home gave a process ID; none where it is one of another proxy's.
+func (s *Server) sessionsOf(pid uint32) []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.sessions[pid]
+	return slices.Clone(s.sessions[pid])
 }
 
 // cancelRequest carries out a CancelRequest. One for a session of another proxy, or of none, goes to home as it is.
 func (s *Server) cancelRequest(m *pgproto3.CancelRequest) {
-	session := s.session(m.ProcessID)
-	if session == nil {
+	sessions := s.sessionsOf(m.ProcessID)
+	if len(sessions) == 0 {
 		_ = startup.SendCancel(s.ctx, s.config.Home, m.ProcessID, m.SecretKey)
 		return
 	}
-	if subtle.ConstantTimeCompare(session.login.SecretKey, m.SecretKey) == 1 {
-		session.Cancel()
+	for _, session := range sessions {
+		if subtle.ConstantTimeCompare(session.login.SecretKey, m.SecretKey) == 1 {
+			session.Cancel()
+		}
 	}
 }
 
@@ -292,9 +297,11 @@ func (s *Server) Close() error {
 	s.stopAccepting()
 	s.cancel()
 	s.mu.Lock()
-	for _, session := range s.sessions {
-		session.cancel(shutdownError())
-		_ = session.client.Close()
+	for _, sessions := range s.sessions {
+		for _, session := range sessions {
+			session.cancel(shutdownError())
+			_ = session.client.Close()
+		}
 	}
 	s.mu.Unlock()
 	s.wg.Wait()
