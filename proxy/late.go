@@ -73,6 +73,9 @@ func (s *Session) planLate(name string, p *portal) (*portal, error) {
 
 // rebindHome ships the inputs and puts home's statement over them in the place of the portal that home has.
 func (s *Session) rebindHome(name string, x *execution, m *pgproto3.Bind) (*portal, error) {
+	if err := s.checkCursor(x); err != nil {
+		return nil, err
+	}
 	if err := s.shipAll(x); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,8 @@ type Session struct {
 	home    *backend
 	replies []wire.Reply // of walked messages that were not sent to home yet
 	group   bool         // the client has sent extended messages since the last Sync
+	// executed says that one of these was an Execute, before the message in hand.
+	executed bool
 	// suspended says that the client's last message was an Execute that left rows of a portal of ours.
 	suspended bool
 
@@ -211,6 +213,7 @@ func (s *Session) message(typ byte, size int) error {
 		}
 	}
 	s.group = typ != 'Q' && typ != 'S' && (s.group || typ == 'P' || typ == 'B' || typ == 'D' || typ == 'E' || typ == 'C')
+	s.executed = s.executed && s.group
 	switch typ {
 	case 'Q':
 		return s.onQuery(size)
@@ -221,7 +224,9 @@ func (s *Session) message(typ byte, size int) error {
 	case 'D', 'C':
 		return s.onDescribeOrClose(typ, size)
 	case 'E':
-		return s.onExecute(size)
+		err := s.onExecute(size)
+		s.executed = true
+		return err
 	case 'S':
 		return s.onSync(size)
 	case 'F':
