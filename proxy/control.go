@@ -28,7 +28,7 @@ func (s *Session) noteControl(name, text string) {
 		if s.control == nil {
 			s.control = map[string]*prepared{}
 		}
-		s.control[name] = &prepared{list[0]}
+		s.control[name] = &prepared{statement: list[0], fetched: s.fetchedFields(list[0])}
 	}
 }
 

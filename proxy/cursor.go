@@ -14,10 +14,11 @@ type attribute struct {
 	num   int16
 }
 
-// noteCursor remembers which columns of foreign tables the inputs of a DECLARE CURSOR hold: from now on home describes
-// the cursor's rows, and what it says of their origin is restored.
+// noteCursor remembers which columns of foreign tables the inputs of a DECLARE CURSOR hold, or those of a portal that FETCH
+// can name: from now on home describes the cursor's rows, and what it says of their origin is restored.
 func (s *Session) noteCursor(ctx context.Context, x *execution) error {
-	if x.statement.Kind != parser.DeclareCursor {
+	cursor := x.statement.Kind == parser.DeclareCursor
+	if !cursor && (x.bind == nil || x.bind.DestinationPortal == "") {
 		return nil
 	}
 	for i := range x.plan.Inputs {
@@ -35,11 +36,25 @@ func (s *Session) noteCursor(ctx context.Context, x *execution) error {
 			s.shippedColumns = map[attribute]attribute{}
 		}
 		for j, c := range in.Columns {
-			s.shippedColumns[attribute{uint32(oid), int16(j + 1)}] = attribute{in.Relation.OID, in.Relation.Columns[c].Num}
+			at := attribute{uint32(oid), int16(j + 1)}
+			s.shippedColumns[at] = attribute{in.Relation.OID, in.Relation.Columns[c].Num}
+			if !cursor {
+				s.portalColumns = append(s.portalColumns, at)
+			}
 		}
 		s.mu.Unlock()
 	}
 	return nil
+}
+
+// forgetPortalColumns forgets what noteCursor has noted for portals, which end with their transaction.
+func (s *Session) forgetPortalColumns() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.portalColumns {
+		delete(s.shippedColumns, at)
+	}
+	s.portalColumns = nil
 }
 
 // checkCursor refuses a DECLARE CURSOR that needs a transaction block where there is none. Home cannot be left to do so: the

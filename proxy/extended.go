@@ -15,6 +15,7 @@ import (
 // the same name: home describes it, and only Bind and Execute are ours.
 type prepared struct {
 	statement *parser.Statement
+	fetched   []pgproto3.FieldDescription // what a FETCH of a portal of ours yields; else nil
 }
 
 // onParse lets home prepare the statement and remembers it where it concerns us.
@@ -38,7 +39,7 @@ func (s *Session) onParse(size int) error {
 			return s.parseInstead(size, edited)
 		}
 		if st := s.ours(text); st != nil {
-			return s.parseOurs(name, &prepared{st}, size)
+			return s.parseOurs(name, &prepared{statement: st}, size)
 		}
 	}
 	if s.knows(name) {
@@ -65,7 +66,7 @@ func (s *Session) parseAgain(name, text string, size int) error {
 	s.noteControl(name, text)
 	if st := s.ours(text); s.control[name] == nil && s.mentions(text) && st != nil {
 		s.mu.Lock()
-		s.stmts[name] = &prepared{st}
+		s.stmts[name] = &prepared{statement: st}
 		s.mu.Unlock()
 	}
 	return nil
@@ -314,6 +315,9 @@ func (s *Session) onDescribeOrClose(typ byte, size int) error {
 			}
 		})
 	}
+	if p := s.control[name]; kind == 'S' && p != nil && p.fetched != nil {
+		return s.describeControl(size, name, p.fetched)
+	}
 	if p := s.portals[name]; kind == 'P' && p != nil {
 		return s.portalMessage(typ, size, name, p)
 	}
@@ -439,6 +443,7 @@ func (s *Session) settleTransaction() {
 	s.mu.Unlock()
 	if over {
 		s.closePortals()
+		s.forgetPortalColumns()
 		s.temps, s.unread = nil, nil // gone with it
 	}
 }

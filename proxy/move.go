@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgproto3"
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 )
@@ -88,13 +90,44 @@ func (s *Session) fetchCursor(ctx context.Context, x *execution) (*cursor, error
 
 // describeFetch gives FETCH of a portal of ours the description that home does not have.
 func (s *Session) describeFetch(x *execution) {
-	n := x.statement.Node.Stmt.GetFetchStmt()
+	if fields := s.fetchedFields(x.statement); fields != nil {
+		x.described.rows, x.described.fields = true, fields
+	}
+}
+
+// fetchedFields are what a FETCH of a portal of ours yields; nil for any other statement.
+func (s *Session) fetchedFields(st *parser.Statement) []pgproto3.FieldDescription {
+	n := st.Node.Stmt.GetFetchStmt()
 	if n == nil || n.Ismove {
-		return
+		return nil
 	}
 	if p := s.ownCursor(n.Portalname); p != nil {
-		x.described.rows, x.described.fields = true, withFormats(p.fields, nil)
+		return withFormats(p.fields, nil)
 	}
+	return nil
+}
+
+// describeControl answers the Describe of a prepared FETCH that has described its portal when it was parsed.
+func (s *Session) describeControl(size int, name string, fields []pgproto3.FieldDescription) error {
+	if err := s.takeHome(); err != nil {
+		return err
+	}
+	if s.home.failed() {
+		return s.drop(size)
+	}
+	var r request // which complains where nothing can be described
+	if err := s.ask(s.ctx, r.describe('S', name), nil); err != nil {
+		return s.refuse(size, err)
+	}
+	if s.home.state() == 'E' {
+		return s.refuse(size, aborted())
+	}
+	if err := s.drop(size); err != nil {
+		return err
+	}
+	s.say(&pgproto3.ParameterDescription{})
+	s.say(&pgproto3.RowDescription{Fields: fields})
+	return s.flush()
 }
 
 // closeCursor carries out CLOSE of one portal, or of all.

@@ -28,7 +28,7 @@ func (s *Session) reconsider(ctx context.Context) error {
 		}
 		if st := s.held(name, *row[1], *row[2] == "t"); st != nil {
 			s.mu.Lock()
-			s.stmts[name] = &prepared{st}
+			s.stmts[name] = &prepared{statement: st}
 			s.mu.Unlock()
 		}
 	}

@@ -64,6 +64,7 @@ type Session struct {
 	status         map[string]string       // what home has reported of its settings
 	stale          bool                    // DDL ran here: read the catalog again
 	shippedColumns map[attribute]attribute // of inputs that cursors read: to the foreign tables' own
+	portalColumns  []attribute             // those of shippedColumns that portals alone read
 	over           bool                    // home has ended a transaction since the frontend looked
 	savepoints     bool                    // the open transaction has savepoints
 	committed      bool                    // a COMMIT ended the last transaction block

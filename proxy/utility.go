@@ -210,7 +210,7 @@ func (s *Session) prepareSQL(ctx context.Context, x *execution) (*cursor, error)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stmts[x.statement.Node.Stmt.GetPrepareStmt().Name] = &prepared{inner}
+	s.stmts[x.statement.Node.Stmt.GetPrepareStmt().Name] = &prepared{statement: inner}
 	x.tag = fixedTag(tag)
 	return nil, nil
 }
