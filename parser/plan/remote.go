@@ -65,10 +65,10 @@ func (s *shipper) beyond() {
 	s.no("values may lie beyond what is proven equal on %s, which may be found out late", s.d.Name())
 }
 
-// blocking reports whether an engine has read all rows before it yields the first one, so that an error which it finds
-// comes before that.
+// blocking reports whether an engine has computed all rows before it yields the first one, so that an error which it finds
+// comes before that. Grouping alone does not make it so: what is selected of groups is computed as they are yielded.
 func blocking(q *pg_query.SelectStmt) bool {
-	return len(q.SortClause) > 0 || len(q.GroupClause) > 0 || singleRow(q) && q.LimitCount == nil
+	return len(q.SortClause) > 0 || singleRow(q) && q.LimitCount == nil
 }
 
 // rows returns the SELECT whose rows the statement yields, nil for none that may run remote.
