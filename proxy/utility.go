@@ -172,10 +172,15 @@ func noticeResponse(e *pgconn.PgError) *pgproto3.NoticeResponse {
 func (s *Session) transaction(ctx context.Context, x *execution) (*cursor, error) {
 	switch t := x.statement.Node.Stmt.GetTransactionStmt(); t.Kind {
 	case pg_query.TransactionStmtKind_TRANS_STMT_COMMIT:
-		if s.home.state() == 'E' { // home rolls back as well
+		switch state := s.home.state(); {
+		case state == 'E': // home rolls back as well
 			s.undoWrite()
-		} else if err := s.commitWrite(); err != nil {
-			return nil, err
+		case state == 'I' && t.Chain:
+			return nil, needsBlock("COMMIT AND CHAIN")
+		default:
+			if err := s.commitWrite(); err != nil {
+				return nil, err
+			}
 		}
 	case pg_query.TransactionStmtKind_TRANS_STMT_ROLLBACK:
 		s.undoWrite()

@@ -248,6 +248,7 @@ func TestForgedExtension(t *testing.T) {
 // the secret lacks nothing else, and an update makes a new one.
 func TestDumpByUser(t *testing.T) {
 	w := newWorld(t, endless)
+	needPgDump(t, w.home)
 	exec(t, w.through, declareEndless)
 	role := "dumper_" + w.database
 	exec(t, w.direct, "CREATE ROLE "+role+" LOGIN")

@@ -3,6 +3,7 @@ package tests
 import (
 	"errors"
 	"flag"
+	"strconv"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func TestSequences(t *testing.T) {
 type fuzz struct {
 	fresh    func() [2]*pgtest.Site
 	sites    [2]*pgtest.Site
+	major    int // of Postgres
 	failures int
 }
 
@@ -49,7 +51,11 @@ func newFuzz(t *testing.T) *fuzz {
 	addr := startProxy(t, home)
 	bare := pgtest.Target{Name: "Postgres", Addr: home.Addr(), Home: home.URL("postgres")}
 	proxy := pgtest.Target{Name: "the proxy", Addr: addr, Home: home.URL("postgres"), Template: tmpl}
-	f := &fuzz{fresh: func() (sites [2]*pgtest.Site) {
+	major, err := strconv.Atoi(majorOf(t, home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fuzz{major: major, fresh: func() (sites [2]*pgtest.Site) {
 		foreign := proxy
 		foreign.Foreign = foreignIn(home, addr, t.TempDir())
 		for i, target := range []pgtest.Target{bare, foreign} {
@@ -92,7 +98,7 @@ func (f *fuzz) run(t *testing.T, q wirefuzz.Sequence, ddl bool, wait time.Durati
 }
 
 func (f *fuzz) compare(t *testing.T, seed, n uint64) {
-	q, ddl := wirefuzz.Generate(seed, n)
+	q, ddl := wirefuzz.Generate(seed, n, f.major)
 	out := f.run(t, q, ddl, patience/4)
 	if wirefuzz.Difference(out[0], out[1]) == "" {
 		return

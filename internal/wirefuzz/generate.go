@@ -14,11 +14,14 @@ type generator struct {
 	known    map[string]statement // what was parsed under a name, as far as the generator sees
 	bound    []string             // portals
 	messages []string
+	major    int  // of the Postgres that judges
+	executed bool // an Execute has no Sync behind it
 }
 
-// Generate makes the n-th sequence of a seed. ddl says that it may have changed the relations' definitions.
-func Generate(seed, n uint64) (q Sequence, ddl bool) {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, n)), known: map[string]statement{}}
+// Generate makes the n-th sequence of a seed for a Postgres of a major version. ddl says that it may have changed the
+// relations' definitions.
+func Generate(seed, n uint64, major int) (q Sequence, ddl bool) {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, n)), known: map[string]statement{}, major: major}
 	g.theme = pick(g, themes)
 	if routes := g.theme.routes; len(routes) > 0 {
 		if route := pick(g, routes); route != "" {
@@ -60,6 +63,7 @@ func (g *generator) round() Sequence {
 			g.add("Sync")
 		}
 	}
+	g.executed = false
 	return append(q, Round{g.take(), Settled})
 }
 
@@ -69,7 +73,12 @@ func (g *generator) take() []string {
 	return m
 }
 
-func (g *generator) add(lines ...string) { g.messages = append(g.messages, lines...) }
+func (g *generator) add(lines ...string) {
+	for _, line := range lines {
+		g.executed = line != "Sync" && (g.executed || strings.HasPrefix(line, "Execute "))
+	}
+	g.messages = append(g.messages, lines...)
+}
 
 // simple adds a simple query of one or several statements. Parameters there are an error.
 func (g *generator) simple() {
@@ -87,6 +96,9 @@ func (g *generator) simple() {
 		}
 	}
 	if slices.Contains(texts, "discard all") { // rule "pipeline": to home a group in which the proxy has asked is one
+		g.add("Sync")
+	}
+	if g.executed && g.major >= brokenPipelines {
 		g.add("Sync")
 	}
 	g.add(query(strings.Join(texts, "; ")))

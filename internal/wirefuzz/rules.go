@@ -40,12 +40,22 @@ func guarded(messages []string) (out []string) {
 	return out
 }
 
-// Rule "one writer": a transaction that writes to a foreign server writes nothing at home and has no savepoints, for
-// nothing makes two commits one (DESIGN, Transactions). So sequences with foreign writes have neither.
+// brokenPipelines is the major version of Postgres from which on rule "query in a pipeline" holds: no simple query stands
+// behind an Execute without a Sync in between, for it leaves Postgres itself (18.4) in a transaction state that it does
+// not expect, and the next command fails with XX000.
+const brokenPipelines = 18
+
+// Rule "one writer": a transaction that writes to a foreign server writes nothing at home, and rolls back to no savepoint,
+// for nothing makes two commits one and engines have no savepoints (DESIGN, Transactions). So sequences with foreign
+// writes have neither.
 var themes = []theme{
 	{"pipelines", [][]statement{views, foreignReads, foreignReads, homeReads, homeWrites, transactions}, []string{"", "home_join"}, false},
 	{"savepoints", [][]statement{foreignReads, homeWrites, transactions, transactions, savepoints, savepoints}, []string{"", "home_join"}, false},
 	{"writes", [][]statement{foreignWrites, foreignWrites, foreignReads, transactions, homeReads}, nil, false},
+	{"points", [][]statement{foreignWrites, foreignWrites, foreignReads, transactions, points}, nil, false},
+	{"roles", [][]statement{roles, roles, views, foreignReads, homeReads, homeWrites, transactions, savepoints}, []string{"", "home_join"}, false},
+	{"modes", [][]statement{modes, modes, foreignReads, homeReads, homeWrites, transactions, savepoints}, []string{"", "home_join"}, false},
+	{"read-only writes", [][]statement{modes, foreignWrites, foreignReads, transactions, points}, nil, false},
 	{"cursors", [][]statement{cursors, cursors, cursors, foreignReads, transactions, savepoints}, []string{"", "home_join"}, false},
 	{"preparations", [][]statement{preparations, preparations, foreignReads, transactions, homeReads}, []string{"", "home_join"}, false},
 	{"settings", [][]statement{views, settings, settings, foreignReads, copies, transactions}, []string{"", "home_join"}, false},

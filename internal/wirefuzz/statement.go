@@ -120,6 +120,26 @@ var savepoints = []statement{
 	{sql: "savepoint a"}, {sql: "savepoint b"}, {sql: "rollback to a"}, {sql: "rollback to savepoint b"}, {sql: "release a"},
 }
 
+// points are savepoints that are not rolled back to.
+var points = []statement{{sql: "savepoint a"}, {sql: "savepoint b"}, {sql: "release a"}, {sql: "release savepoint nope"}}
+
+// roles are those that every cluster has: one may read all tables, the other none.
+var roles = []statement{
+	{sql: "set role pg_read_all_data"}, {sql: "set role pg_read_all_data"}, {sql: "set local role pg_read_all_data"}, {sql: "set role pg_monitor"},
+	{sql: "set session authorization pg_read_all_data"}, {sql: "set local session authorization pg_monitor"}, {sql: "set role nope"},
+	{sql: "reset role"}, {sql: "set role none"}, {sql: "reset session authorization"}, {sql: "set session authorization default"},
+	{sql: "select current_user, session_user"}, {sql: "show role"}, {sql: "select set_config('role', 'pg_read_all_data', true)"},
+}
+
+var modes = []statement{
+	{sql: "begin read only"}, {sql: "start transaction read only"}, {sql: "begin isolation level serializable, read only, deferrable"},
+	{sql: "begin read write"}, {sql: "set transaction read only"}, {sql: "set transaction read write"},
+	{sql: "set transaction isolation level repeatable read"}, {sql: "set transaction isolation level read committed, read only"},
+	{sql: "set session characteristics as transaction read only"}, {sql: "set session characteristics as transaction read write"},
+	{sql: "set default_transaction_read_only = on"}, {sql: "reset default_transaction_read_only"}, {sql: "set local transaction_read_only = on"},
+	{sql: "show transaction_read_only"}, {sql: "show transaction_isolation"},
+}
+
 // cursors share the name c with portals.
 var cursors = []statement{
 	{sql: "declare c cursor for select k, t from f order by k"},

@@ -11,8 +11,8 @@ import (
 func TestGenerate(t *testing.T) {
 	seen := map[string]bool{}
 	for n := range uint64(200) {
-		a, ddl := Generate(7, n)
-		b, again := Generate(7, n)
+		a, ddl := Generate(7, n, 15)
+		b, again := Generate(7, n, 15)
 		if !reflect.DeepEqual(a, b) || ddl != again {
 			t.Fatalf("sequence %d differs from itself", n)
 		}
