@@ -1,0 +1,154 @@
+package tests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/embedded/hometest"
+)
+
+// remoteTables makes a database behind a proxy that reads another one, in which the statements were run.
+func remoteTables(t *testing.T, options string, statements ...string) (through *pgx.Conn, home, other string) {
+	cluster := hometest.Start(t)
+	home, other = hometest.Database(t, cluster), hometest.Database(t, cluster)
+	exec(t, other, statements...)
+	url := postgresProxy(t, home)
+	exec(t, url, append(otherServer(t, other, options), "IMPORT FOREIGN SCHEMA public FROM SERVER other INTO public")...)
+	return connected(t, url), home, other
+}
+
+func connected(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+// says runs a statement in the simple protocol and returns its rows and tag, or its error.
+func says(t *testing.T, c *pgx.Conn, sql string) string {
+	t.Helper()
+	results, err := c.PgConn().Exec(t.Context(), sql).ReadAll()
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.Code + " " + pe.Message
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	var parts []string
+	for _, r := range results {
+		for _, row := range r.Rows {
+			values := make([]string, len(row))
+			for i, v := range row {
+				if values[i] = "NULL"; v != nil {
+					values[i] = string(v)
+				}
+			}
+			parts = append(parts, strings.Join(values, "|"))
+		}
+		parts = append(parts, r.CommandTag.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+func TestPostgresWrites(t *testing.T) {
+	c, _, other := remoteTables(t, ", updatable 'true'",
+		"CREATE TABLE t (id int PRIMARY KEY, name text, v numeric(6,2), at timestamptz, g int GENERATED ALWAYS AS (id * 2) STORED)")
+	direct := connected(t, other)
+	for _, step := range []struct{ sql, want string }{
+		{"INSERT INTO t VALUES (1, 'a', 1.5, '2024-01-01 00:00+00'), (2, NULL, NULL, NULL), (3, E'x\\\\y\\n', -2.255, '2024-06-01') RETURNING id, v, g",
+			"1|1.50|2; 2|NULL|4; 3|-2.26|6; INSERT 0 3"},
+		{"SELECT id, name, v, g FROM t ORDER BY id", "1|a|1.50|2; 2|NULL|NULL|4; 3|x\\y\n|-2.26|6; SELECT 3"},
+		{"UPDATE t SET v = v + 1, name = upper(name) WHERE id <> 2", "UPDATE 2"},
+		{"SELECT v FROM t ORDER BY id", "2.50; NULL; -1.26; SELECT 3"},
+		{"DELETE FROM t USING (VALUES (2)) x (i) WHERE id = i RETURNING name, id", "NULL|2; DELETE 1"},
+		{"INSERT INTO t (id) SELECT 100 + g FROM generate_series(1, 2000) g", "INSERT 0 2000"},
+		{"SELECT count(*), sum(id) FROM t", "2002|2201004; SELECT 1"},
+		{"INSERT INTO t (id) VALUES (1)", `23505 duplicate key value violates unique constraint "t_pkey"`},
+		{"DELETE FROM t WHERE id > 100", "DELETE 2000"},
+	} {
+		if got := says(t, c, step.sql); got != step.want {
+			t.Errorf("%s\n got %q\nwant %q", step.sql, got, step.want)
+		}
+	}
+	for _, step := range []struct {
+		c         *pgx.Conn
+		sql, want string
+	}{
+		{c, "BEGIN", "BEGIN"},
+		{c, "UPDATE t SET name = 'mine' WHERE id = 1", "UPDATE 1"},
+		{c, "SELECT name FROM t WHERE id = 1", "mine; SELECT 1"},
+		{direct, "SELECT name FROM t WHERE id = 1", "A; SELECT 1"},
+		{c, "ROLLBACK", "ROLLBACK"},
+		{direct, "SELECT name FROM t WHERE id = 1", "A; SELECT 1"},
+		{c, "BEGIN", "BEGIN"},
+		{c, "INSERT INTO t (id) VALUES (50)", "INSERT 0 1"},
+		{c, "COMMIT", "COMMIT"},
+		{direct, "SELECT id, g FROM t WHERE id = 50", "50|100; SELECT 1"},
+		{c, "TRUNCATE t", "TRUNCATE TABLE"},
+		{direct, "SELECT count(*) FROM t", "0; SELECT 1"},
+	} {
+		if got := says(t, step.c, step.sql); got != step.want {
+			t.Errorf("%s: got %q, want %q", step.sql, got, step.want)
+		}
+	}
+}
+
+func TestPostgresReadOnly(t *testing.T) {
+	c, _, _ := remoteTables(t, "", "CREATE TABLE t (id int)")
+	if got, want := says(t, c, "INSERT INTO t VALUES (1)"), `0A000 server "other" is read-only`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A role is logged in to the other server as its user mapping says, and the definition of a view is read as its owner.
+func TestPostgresMappings(t *testing.T) {
+	cluster := hometest.Start(t)
+	home, other := hometest.Database(t, cluster), hometest.Database(t, cluster)
+	name := func(role string) string { return fmt.Sprintf("mapped_%s_%d", role, os.Getpid()) }
+	reader, owner, stranger, remote := name("reader"), name("owner"), name("stranger"), name("remote")
+	for _, r := range []string{reader, owner, stranger, remote} {
+		exec(t, home, "CREATE ROLE "+r+" LOGIN PASSWORD 'pw'")
+		t.Cleanup(func() { exec(t, cluster.URL("postgres"), "DROP ROLE "+r) })
+	}
+	exec(t, other, "CREATE TABLE t (id int)", "INSERT INTO t VALUES (1)", "CREATE VIEW who AS SELECT current_user::text AS who", "GRANT SELECT ON t, who TO PUBLIC")
+	t.Cleanup(func() { exec(t, home, "DROP OWNED BY "+strings.Join([]string{reader, owner, stranger}, ", ")) })
+	url := postgresProxy(t, home)
+	exec(t, url, append(otherServer(t, other, ""),
+		"IMPORT FOREIGN SCHEMA public FROM SERVER other INTO public",
+		"CREATE USER MAPPING FOR "+owner+" SERVER other OPTIONS (user '"+remote+"', password_required 'false')", "ALTER ROLE "+owner+" SUPERUSER",
+		"GRANT SELECT ON t, who TO "+owner, "GRANT SELECT ON who TO "+reader, "GRANT CREATE ON SCHEMA public TO "+owner,
+		"CREATE USER MAPPING FOR "+stranger+" SERVER other OPTIONS (user 'postgres', password_required 'false')", "GRANT SELECT ON who TO "+stranger,
+		"SET ROLE "+owner, "CREATE VIEW owned AS SELECT who FROM who", "GRANT SELECT ON owned TO "+reader, "RESET ROLE")...)
+	c := connected(t, url)
+	for _, step := range []struct{ sql, want string }{
+		{"SELECT who FROM who", "postgres; SELECT 1"},
+		{"SET ROLE " + owner + "; SELECT who FROM who", "" + remote + "; SELECT 1"},
+		{"SET ROLE " + reader + "; SELECT who FROM who", "postgres; SELECT 1"},
+		{"SET ROLE " + reader + "; SELECT who FROM owned", "" + remote + "; SELECT 1"},
+		{"SET ROLE " + reader + "; SELECT id FROM t", "42501 permission denied for foreign table t"},
+		{"SET ROLE " + stranger + "; SELECT who FROM who", "2F003 password or sslcert is required"},
+		{"RESET ROLE; DROP USER MAPPING FOR PUBLIC SERVER other; SELECT who FROM who", `42704 user mapping not found for user "postgres", server "other"`},
+	} {
+		got := ""
+		for _, sql := range strings.SplitAfter(step.sql, "; ") {
+			if got != "" {
+				got += "; "
+			}
+			got += says(t, c, sql)
+		}
+		if !strings.HasSuffix(got, step.want) {
+			t.Errorf("%s\n got %q\nwant %q", step.sql, got, step.want)
+		}
+	}
+}
