@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sluicedb/sluice/embedded/hometest"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/duckdb"
 	"github.com/sluicedb/sluice/engines/postgres"
@@ -61,8 +64,13 @@ func otherServer(t *testing.T, address, options string) []string {
 
 // newPostgresOracle makes the fixture at home and in another database, which is imported as schema fx.
 func newPostgresOracle(t *testing.T, sides ...*oracle.Side) *oracle.Oracle {
-	home, _ := fixture(t)
 	other, _ := fixture(t)
+	return oracleOver(t, other, sides...)
+}
+
+// oracleOver is newPostgresOracle with the other database given.
+func oracleOver(t *testing.T, other string, sides ...*oracle.Side) *oracle.Oracle {
+	home, _ := fixture(t)
 	through := postgresProxy(t, home)
 	exec(t, through, append(otherServer(t, other, ""), "IMPORT FOREIGN SCHEMA plain FROM SERVER other INTO fx")...)
 	return oracle.New(t, home, through, sides...)
@@ -99,6 +107,28 @@ func TestPostgresOracleGenerated(t *testing.T) {
 			o.Compare(t, oracle.Statement{SQL: "SET datestyle = 'SQL, DMY'", Setting: true})
 		}
 		o.Compare(t, g.Statement(fmt.Sprintf("seed %d, statement %d", *seed, i+1)))
+	}
+	t.Log(o.Report())
+}
+
+// TestPostgresOracleOfOtherCollation asks a database that orders text in another way, and knows other letters.
+func TestPostgresOracleOfOtherCollation(t *testing.T) {
+	cluster := hometest.Start(t)
+	name := fmt.Sprintf("bytewise_%d", os.Getpid())
+	exec(t, cluster.URL("postgres"), "CREATE DATABASE "+name+" TEMPLATE template0 LOCALE 'C'")
+	t.Cleanup(func() { exec(t, cluster.URL("postgres"), "DROP DATABASE "+name+" WITH (FORCE)") })
+	text, err := os.ReadFile("testdata/fixture.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, cluster.URL(name), string(text))
+	o := oracleOver(t, cluster.URL(name), &oracle.Side{Name: "free choice", Schema: "fx", Quick: true}, &oracle.Side{Name: "remote", Schema: "fx", Route: "remote", Quick: true})
+	for _, file := range statements(t) {
+		for _, s := range file.list {
+			if s.Setting || strings.Contains(s.SQL, "texts") || strings.Contains(s.SQL, "customers") || strings.Contains(s.SQL, "emp") {
+				o.Compare(t, s)
+			}
+		}
 	}
 	t.Log(o.Report())
 }

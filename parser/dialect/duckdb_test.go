@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"go.uber.org/goleak"
 
 	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/embedded/hometest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { hometest.Main(m) }
 
 func TestType(t *testing.T) {
 	numeric := func(precision, scale int32) int32 { return precision<<16 | scale&0x7ff + 4 }

@@ -82,7 +82,7 @@ func Orders(name string) bool { return ordering[name] }
 func OperatorOrders(name string) bool { return orderingOperators[name] }
 
 // texts are functions that may yield text.
-var texts = words(`btrim chr concat concat_ws convert_from encode format initcap left lower lpad ltrim md5 overlay parse_ident quote_ident quote_literal
+var texts = words(`array_dims like_escape similar_escape similar_to_escape btrim chr concat concat_ws convert_from encode format initcap left lower lpad ltrim md5 overlay parse_ident quote_ident quote_literal
 quote_nullable regexp_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table regexp_substr repeat replace reverse right
 rpad rtrim split_part string_to_array string_to_table string_agg substr substring to_ascii to_hex to_bin to_oct translate unistr upper to_char array_to_string
 json_array_elements_text json_each json_each_text json_extract_path_text json_object_keys json_typeof jsonb_array_elements_text jsonb_each jsonb_each_text

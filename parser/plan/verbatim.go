@@ -26,10 +26,11 @@ type verbatim struct {
 	reason       string
 	orders       string // the first construct that depends on the order of text
 	texts        bool   // text may come up under a collation that is not bytewise
+	literals     map[*pg_query.A_Const]bool
 }
 
 func (b *builder) newVerbatim(s *source) *verbatim {
-	v := &verbatim{b: b}
+	v := &verbatim{b: b, literals: map[*pg_query.A_Const]bool{}}
 	if b.req.Facts == nil {
 		v.unknown = errNoFacts
 		return v

@@ -37,7 +37,7 @@ func (v *verbatim) node(m proto.Message) bool {
 	switch n := m.(type) {
 	case *pg_query.Node, *pg_query.ResTarget, *pg_query.A_Star, *pg_query.String, *pg_query.Integer, *pg_query.Float, *pg_query.Boolean,
 		*pg_query.List, *pg_query.BoolExpr, *pg_query.NullTest, *pg_query.BooleanTest, *pg_query.CoalesceExpr, *pg_query.CaseExpr,
-		*pg_query.CaseWhen, *pg_query.RowExpr, *pg_query.A_ArrayExpr, *pg_query.A_Indirection, *pg_query.A_Indices, *pg_query.TypeCast,
+		*pg_query.CaseWhen, *pg_query.RowExpr, *pg_query.A_ArrayExpr, *pg_query.A_Indirection, *pg_query.A_Indices,
 		*pg_query.JoinExpr, *pg_query.RangeSubselect, *pg_query.Alias, *pg_query.GroupingSet, *pg_query.GroupingFunc,
 		*pg_query.WithClause, *pg_query.NamedArgExpr, *pg_query.BitString:
 		return true
@@ -50,9 +50,9 @@ func (v *verbatim) node(m proto.Message) bool {
 	case *pg_query.RangeVar, *pg_query.CommonTableExpr, *pg_query.CTESearchClause, *pg_query.CTECycleClause:
 		return v.relation(m)
 	case *pg_query.A_Const:
-		if s := n.GetSval(); s != nil && clock.MatchString(s.Sval) {
-			return v.no("the literal %q may be a time of home's clock", s.Sval)
-		}
+		return v.constant(n)
+	case *pg_query.TypeCast:
+		v.typed(n.Arg)
 		return true
 	case *pg_query.TypeName:
 		return v.typeName(n)
@@ -79,6 +79,31 @@ func (v *verbatim) node(m proto.Message) bool {
 		return true
 	}
 	return v.no("%s is not known to mean the same on postgres", kindOf(m))
+}
+
+// constant looks at a literal: one that takes its type from nothing near it may come to be text.
+func (v *verbatim) constant(n *pg_query.A_Const) bool {
+	s := n.GetSval()
+	if s != nil && clock.MatchString(s.Sval) {
+		return v.no("the literal %q may be a time of home's clock", s.Sval)
+	}
+	v.texts = v.texts || s != nil && !v.literals[n]
+	return true
+}
+
+// typed notes literals that take their type from what they stand beside, which is looked at by itself.
+func (v *verbatim) typed(nodes ...*pg_query.Node) {
+	for _, n := range nodes {
+		if c := n.GetAConst(); c != nil {
+			v.literals[c] = true
+		}
+		v.typed(n.GetList().GetItems()...)
+	}
+}
+
+// givesType reports whether an expression has a type by itself.
+func givesType(n *pg_query.Node) bool {
+	return n.GetColumnRef() != nil || n.GetFuncCall() != nil || n.GetTypeCast() != nil || n.GetParamRef() != nil
 }
 
 func kindOf(m proto.Message) string { return string(m.ProtoReflect().Descriptor().Name()) }
@@ -177,11 +202,18 @@ func (v *verbatim) function(n *pg_query.FuncCall) bool {
 	if dialect.Orders(name) {
 		v.order("function " + name)
 	}
+	v.typed(n.Args...)
 	v.texts = v.texts || dialect.MakesText(name)
 	return true
 }
 
 func (v *verbatim) operator(n *pg_query.A_Expr) bool {
+	if givesType(n.Lexpr) {
+		v.typed(n.Rexpr)
+	}
+	if givesType(n.Rexpr) {
+		v.typed(n.Lexpr)
+	}
 	switch n.Kind {
 	case pg_query.A_Expr_Kind_AEXPR_ILIKE, pg_query.A_Expr_Kind_AEXPR_SIMILAR, pg_query.A_Expr_Kind_AEXPR_BETWEEN,
 		pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg_query.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
