@@ -53,7 +53,7 @@ func (s *Session) copyOut(ctx context.Context, x *execution) error {
 	if format.Binary {
 		code = encode.Binary
 	}
-	stream, err := s.openStream(ctx, x, x.remoteQuery([]int16{code}))
+	stream, err := s.openWhole(ctx, x, []int16{code}, nil)
 	if err != nil {
 		return err
 	}

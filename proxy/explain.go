@@ -100,6 +100,13 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 		root.Type, root.Server, root.SQL = "Foreign Scan", p.Server.Name, p.RemoteSQL
 		return root, s.explainStream(ctx, root, y, o)
 	}
+	if p.Route == plan.Federated {
+		root.Type, root.SQL = "Federated Join", p.RemoteSQL
+		for i := range p.Inputs {
+			root.Plans = append(root.Plans, inputNode(&p.Inputs[i]))
+		}
+		return root, s.explainStream(ctx, root, y, o)
+	}
 	root.Type = "Home Join"
 	for i := range p.Inputs {
 		in := &p.Inputs[i]
@@ -157,8 +164,10 @@ func (s *Session) explained(ctx context.Context, y *execution, o explainOptions)
 
 func inputNode(in *plan.Input) *node {
 	n := &node{
-		Type: "Foreign Scan", Table: in.Relation.Schema + "." + in.Relation.Name, Server: in.Server.Name,
-		SQL: in.RemoteSQL, Filters: in.Filters,
+		Type: "Home Scan", Table: in.Relation.Schema + "." + in.Relation.Name, SQL: in.RemoteSQL, Filters: in.Filters,
+	}
+	if in.Server != nil {
+		n.Type, n.Server = "Foreign Scan", in.Server.Name
 	}
 	for _, k := range in.Kept {
 		text, err := parser.DeparseList([]*pg_query.Node{k.Condition})
@@ -173,13 +182,16 @@ func inputNode(in *plan.Input) *node {
 	return n
 }
 
-// explainStream runs a remote statement for EXPLAIN ANALYZE and measures it.
+// explainStream runs a statement that home does not compute for EXPLAIN ANALYZE and measures it, with its inputs.
 func (s *Session) explainStream(ctx context.Context, n *node, y *execution, o explainOptions) error {
 	if !o.analyze {
 		return nil
 	}
 	started := time.Now()
-	stream, err := s.openStream(ctx, y, y.remoteQuery(nil))
+	stream, err := s.openWhole(ctx, y, nil, func(i int, input engines.Stream) engines.Stream {
+		n.Plans[i].actual = measured(input, started)
+		return n.Plans[i].actual
+	})
 	if err != nil {
 		return err
 	}

@@ -23,12 +23,12 @@ func (s *Session) openFirst(ctx context.Context, x *execution, p *portal) (*curs
 		}
 		_ = c.stream.Close()
 	}
-	if !dataException(err) {
+	if !dataException(err) || s.home.failed() {
 		return nil, err
 	}
-	if x.request.Force == plan.Remote {
+	if x.request.Force == x.plan.Route {
 		if x.plan.Guarded {
-			err = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run remote: %s", pgerr.From(err).Message),
+			err = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run %s: %s", x.plan.Route, pgerr.From(err).Message),
 				"RESET sluice.route lets home compute what the engine cannot.")
 		}
 		return nil, err
@@ -49,6 +49,9 @@ func (s *Session) openAtHome(ctx context.Context, x *execution, p *portal) (*cur
 	home := *x
 	var err error
 	if home.plan, err = plan.Build(req); err != nil {
+		return nil, err
+	}
+	if err := s.checkPrivileges(ctx, &home, &req); err != nil {
 		return nil, err
 	}
 	if err := s.shipInputs(ctx, &home); err != nil {

@@ -168,22 +168,27 @@ func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
 
 // openStream opens a query of a plan at its server.
 func (s *Session) openStream(ctx context.Context, x *execution, q query) (engines.Stream, error) {
-	args, err := s.pick(ctx, x, q.params)
+	engine, asked, err := s.locate(ctx, x, q)
 	if err != nil {
 		return nil, err
+	}
+	if s.writes(q.server) { // see its own changes
+		return s.writing.tx.Open(ctx, asked)
+	}
+	return engine.Open(ctx, asked)
+}
+
+// locate returns the engine of a query, and what it is asked.
+func (s *Session) locate(ctx context.Context, x *execution, q query) (engines.Engine, engines.Query, error) {
+	args, err := s.pick(ctx, x, q.params)
+	if err != nil {
+		return nil, engines.Query{}, err
 	}
 	if q.role == 0 {
 		q.role = x.facts.User
 	}
 	engine, err := s.engine(ctx, q.server, q.role)
-	if err != nil {
-		return nil, err
-	}
-	asked := engines.Query{SQL: q.sql, Args: args, Formats: q.formats, Styles: q.styles}
-	if s.writes(q.server) { // see its own changes
-		return s.writing.tx.Open(ctx, asked)
-	}
-	return engine.Open(ctx, asked)
+	return engine, engines.Query{SQL: q.sql, Args: args, Formats: q.formats, Styles: q.styles}, err
 }
 
 // copyFormat returns the formats in which an input's values are wanted for COPY: binary where all of its types have a form

@@ -10,18 +10,28 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 )
 
-// openRemote opens a statement that one engine computes whole.
+// openWhole opens a statement that home does not compute, for rows in the formats given where the engine heeds them. The
+// streams of its inputs, by number, are replaced by what observe makes of them; nil leaves them as they are.
+func (s *Session) openWhole(ctx context.Context, x *execution, formats []int16, observe observer) (engines.Stream, error) {
+	if x.plan.Route == plan.Federated {
+		return s.openFederated(ctx, x, observe)
+	}
+	return s.openStream(ctx, x, x.remoteQuery(formats))
+}
+
+// openRemote is openWhole for rows in the formats that a client has asked for.
 func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16) (*cursor, error) {
 	fields := engineFields(x.described.fields)
 	each := make([]int16, len(fields))
 	for i := range each {
 		each[i] = formatOf(formats, i)
 	}
-	stream, err := s.openStream(ctx, x, x.remoteQuery(each))
+	stream, err := s.openWhole(ctx, x, each, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ import (
 type Config struct {
 	Home        *pgconn.Config // where home is, and the proxy's own account there
 	Wrappers    []engines.Wrapper
-	TLS         *tls.Config // for clients; nil: no TLS
+	Federation  engines.Federation // computes over several servers, closed with the Server; nil: home does
+	TLS         *tls.Config        // for clients; nil: no TLS
 	TLSRequired bool
 	// ClientCert says which certificates of clients are taken, and for what; nil: none is asked for. Called once a client.
 	ClientCert func() *startup.ClientCert
@@ -307,7 +308,11 @@ func (s *Server) Close() error {
 	s.wg.Wait()
 	s.trim.stop()
 	s.watch.close()
-	return s.engines.close()
+	err := s.engines.close()
+	if f := s.config.Federation; f != nil {
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }
 
 // relay copies a replication connection both ways, unread.

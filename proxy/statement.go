@@ -191,6 +191,9 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	if x.explained {
 		req.OnFullScan = "" // it tells what is in the way
 	}
+	if req.Home, err = s.homeRelations(ctx, x, references); err != nil {
+		return false, err
+	}
 	if x.plan, err = s.build(req); err != nil || x.plan.Route == plan.Home {
 		return false, err
 	}

@@ -86,11 +86,11 @@ func (s *Session) writes(server *catalog.Server) bool {
 // changes, so no result may be left open on that: all is shipped to home first.
 func (s *Session) build(req plan.Request) (*plan.Plan, error) {
 	p, err := plan.Build(req)
-	if err != nil || p.Route != plan.Remote || !s.writes(p.Server) {
+	if err != nil || s.writing == nil || !p.Reads(s.writing.server) {
 		return p, err
 	}
-	if req.Force == plan.Remote {
-		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run remote: the transaction has written to its server"),
+	if req.Force == p.Route {
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run %s: the transaction has written to its server", p.Route),
 			"RESET sluice.route lets home compute it.")
 	}
 	req.Force = plan.HomeJoin

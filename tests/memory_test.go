@@ -32,7 +32,7 @@ func serveChild(home string) error {
 	if err != nil {
 		return err
 	}
-	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}}})
+	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}}, Federation: federation()})
 	if err != nil {
 		return err
 	}
@@ -136,6 +136,7 @@ func TestMemory(t *testing.T) {
 	)
 	exec(t, w.through, "CREATE FOREIGN TABLE big (i bigint, t text) SERVER lake", "CREATE FOREIGN TABLE small (i bigint, t text) SERVER lake",
 		"CREATE FOREIGN TABLE wide (i bigint, t text) SERVER lake", "CREATE FOREIGN TABLE wider (i bigint, t text) SERVER lake", "CREATE FOREIGN TABLE narrow (i bigint, t text) SERVER lake")
+	exec(t, w.direct, "CREATE TABLE many AS SELECT i, repeat('x', 220) || i AS t FROM generate_series(1, 1000000) i")
 	c := startChild(t, w.home.URL("postgres"))
 	url := proxyURL(c.addr, w.database)
 	if n := stream(t, url, "", "SELECT * FROM small", false); n != 500000 { // warm-up: pools and buffers
@@ -155,6 +156,9 @@ func TestMemory(t *testing.T) {
 		{"wide rows, 10x", "", "SELECT * FROM wider", false, 163840},
 		{"home_join", "SET sluice.route = 'home_join'", "SELECT * FROM small", false, 500000},
 		{"remote", "SET sluice.route = 'remote'", "SELECT i, t FROM narrow WHERE i >= 0", false, 5000000},
+		{"federated, 1x", "SET sluice.route = 'federated'", "SELECT * FROM small", false, 500000},
+		{"federated, 10x", "SET sluice.route = 'federated'", "SELECT * FROM big", false, 5000000},
+		{"federated with home", "SET sluice.route = 'federated'", "SELECT m.* FROM many m JOIN narrow n ON n.i = m.i WHERE n.i BETWEEN 1 AND 1000000", false, 1000000},
 		{"evaluated at home", "", "SELECT reverse(t) FROM small", false, 500000},
 		{"read-only", "SET default_transaction_read_only = on", "SELECT reverse(t) FROM small WHERE i < 250000", false, 250000},
 		{"cursor", "BEGIN; DECLARE c CURSOR FOR SELECT * FROM big", "FETCH 1000000 FROM c", false, 1000000},

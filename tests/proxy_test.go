@@ -23,6 +23,15 @@ import (
 	"github.com/sluicedb/sluice/proxy"
 )
 
+// federation is the engine for statements over several servers.
+func federation() engines.Federation {
+	f, err := duckdb.NewFederation(map[string]string{"memory_limit": "500MB"})
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
 // startProxy runs a proxy in front of home for the length of a test and returns its address.
 func startProxy(t testing.TB, home *embedded.Home) string {
 	config, err := pgconn.ParseConfig(home.URL("postgres"))
@@ -30,7 +39,7 @@ func startProxy(t testing.TB, home *embedded.Home) string {
 		t.Fatal(err)
 	}
 	server, err := proxy.NewServer(proxy.Config{
-		Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}}, Logger: slog.New(slog.NewTextHandler(logTo(t), nil)),
+		Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}}, Federation: federation(), Logger: slog.New(slog.NewTextHandler(logTo(t), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +153,9 @@ func TestOracle(t *testing.T) {
 		&oracle.Side{Name: "read-only", Schema: "fx", Route: "home_join", Quick: true, ReadOnly: true,
 			Lacks: "floats GROUP BY f8"}, // which of -0 and 0 stands for their group is the plan's choice
 		&oracle.Side{Name: "parquet", Schema: "fp", Quick: true, Lacks: "spans"},
+		&oracle.Side{Name: "federated", Schema: "fx", Route: "federated"},
+		&oracle.Side{Name: "spread", Schema: "fm"},
+		&oracle.Side{Name: "spread federated", Schema: "fm", Route: "federated"},
 	)
 	for _, file := range statements(t) {
 		t.Run(file.name, func(t *testing.T) {
@@ -166,6 +178,8 @@ func TestOracleGenerated(t *testing.T) {
 		&oracle.Side{Name: "remote", Schema: "fx", Route: "remote"},
 		&oracle.Side{Name: "home_join", Schema: "fx", Route: "home_join", Quick: true},
 		&oracle.Side{Name: "parquet", Schema: "fp", Quick: true},
+		&oracle.Side{Name: "federated", Schema: "fx", Route: "federated", Quick: true},
+		&oracle.Side{Name: "spread federated", Schema: "fm", Route: "federated"},
 	)
 	g := oracle.NewGenerator(*seed)
 	for i := range *generated {
@@ -192,9 +206,10 @@ func newOracle(t *testing.T, sides ...*oracle.Side) *oracle.Oracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, through, append([]string{
-		lake.Server("lake", false),
+	spread := lake.Spread("fm", "plain", "lake", "pond")
+	exec(t, through, append(append([]string{
+		lake.Server("lake", false), lake.Server("pond", false), "CREATE SCHEMA fm",
 		"CREATE SERVER files FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '" + dir + "')",
-	}, append(lake.Tables("lake", "fx"), files...)...)...)
+	}, append(lake.Tables("lake", "fx"), files...)...), spread...)...)
 	return oracle.New(t, url, through, sides...)
 }

@@ -71,8 +71,12 @@ func (f demoFlags) run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	joins, err := federation(nil)
+	if err != nil {
+		return err
+	}
 	server, err := proxy.NewServer(proxy.Config{
-		Home: config, Wrappers: wrappers(), Version: buildVersion(),
+		Home: config, Wrappers: wrappers(), Federation: joins, Version: buildVersion(),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {

@@ -10,3 +10,15 @@ import (
 func wrappers() []engines.Wrapper {
 	return []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}
 }
+
+// federation is the engine for statements over several servers, with server options that bound it; an empty one is left
+// to the engine.
+func federation(options map[string]*string) (engines.Federation, error) {
+	set := map[string]string{}
+	for name, value := range options {
+		if *value != "" {
+			set[name] = *value
+		}
+	}
+	return duckdb.NewFederation(set)
+}

@@ -26,6 +26,8 @@ type serveFlags struct {
 	clients clientFlags
 	metrics string
 	drain   time.Duration
+	// federated are the bounds of the engine for statements over several servers, as server options.
+	federated map[string]*string
 }
 
 func serveCommand() *cobra.Command { return new(serveFlags).command() }
@@ -59,6 +61,10 @@ SIGHUP: read the files of TLS again.`,
 	f.clients.add(cmd)
 	f.log.add(cmd)
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics on this `address`")
+	f.federated = map[string]*string{
+		"memory_limit":   cmd.Flags().String("federation-memory", "1GB", "`memory` for joins over several servers; more spills to disk"),
+		"temp_directory": cmd.Flags().String("federation-temp", "", "`directory` that they spill to (default one below the system's for temporary files)"),
+	}
 	cmd.Flags().DurationVar(&f.drain, "drain", 30*time.Second, "how long sessions may go on after SIGTERM")
 	addConfigFlag(cmd)
 	return cmd
@@ -74,6 +80,10 @@ func (f serveFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	joins, err := federation(f.federated)
+	if err != nil {
+		return err
+	}
 	listeners, err := listenAll(f.listen)
 	if err != nil {
 		return err
@@ -85,7 +95,7 @@ func (f serveFlags) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, home.stop()) }()
 	server, err := proxy.NewServer(proxy.Config{
-		Home: home.config, Wrappers: wrappers(), TLS: cert.config(), TLSRequired: f.tls.mode == "require",
+		Home: home.config, Wrappers: wrappers(), Federation: joins, TLS: cert.config(), TLSRequired: f.tls.mode == "require",
 		ClientCert: cert.clientCert, LoginLimit: f.clients.logins, LoginTimeout: f.clients.timeout,
 		KeepAlive: f.clients.keepAlive, UserTimeout: f.clients.userTimeout,
 		Logger: log, Version: buildVersion(),

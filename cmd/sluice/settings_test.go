@@ -62,7 +62,7 @@ func TestSettingsFromEnvironmentList(t *testing.T) {
 
 func TestSettingsRefused(t *testing.T) {
 	for file, want := range map[string]string{
-		"hom: x":                  `line 1: unknown key "hom"; the keys are drain, embedded, home, listen, log-format, log-level, login-limit,`,
+		"hom: x":                  `line 1: unknown key "hom"; the keys are drain, embedded, federation-memory, federation-temp, home, listen, log-format, log-level, login-limit,`,
 		"config: x":               `unknown key "config"`,
 		"home: {a: 1}":            `the value of "home" must be a single value`,
 		"home: a\nhome: b":        "already defined",

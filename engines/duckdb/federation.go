@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
@@ -24,19 +25,30 @@ type Federation struct {
 
 var _ engines.Federation = (*Federation)(nil)
 
-// NewFederation makes a Federation with the server options given that bound what DuckDB may use: memory_limit,
+// NewFederation makes a Federation with the server options given, of those that bound what DuckDB may use: memory_limit,
 // temp_directory, max_temp_directory_size and threads.
-func NewFederation(options map[string]string) *Federation {
-	c := config{temp: options["temp_directory"], settings: [][2]string{
-		{"memory_limit", defaultMemoryLimit}, {"preserve_insertion_order", "false"},
-	}}
-	for _, name := range []string{"memory_limit", "max_temp_directory_size", "threads"} {
-		if v := options[name]; v != "" {
-			c.settings = append(c.settings, [2]string{name, v})
+func NewFederation(options map[string]string) (*Federation, error) {
+	f := &Federation{runs: map[bindings.IdxT]*federated{}}
+	f.config.settings = [][2]string{{"memory_limit", defaultMemoryLimit}, {"preserve_insertion_order", "false"}}
+	for name, value := range options {
+		i := slices.IndexFunc(serverOptions, func(o engines.Option) bool { return o.Name == name && !slices.Contains(ofFiles, name) })
+		if i < 0 {
+			return nil, pgerr.New(pgerr.FdwInvalidOption, "the federation engine has no option %q", name)
 		}
+		if err := serverOptions[i].Check(value); err != nil {
+			return nil, pgerr.New(pgerr.FdwInvalidOption, "invalid value for option %q of the federation engine: %s", name, err)
+		}
+		if name == "temp_directory" {
+			f.config.temp = value
+			continue
+		}
+		f.config.settings = append(f.config.settings, [2]string{name, value})
 	}
-	return &Federation{config: c, runs: map[bindings.IdxT]*federated{}}
+	return f, nil
 }
+
+// ofFiles are the server options that a DuckDB without files has no use for.
+var ofFiles = []string{"database", "directory", "read_only"}
 
 // Open starts q on a connection of its own.
 func (f *Federation) Open(ctx context.Context, q engines.FederatedQuery) (engines.Stream, error) {

@@ -16,7 +16,10 @@ import (
 
 func federation(t testing.TB) *Federation {
 	t.Helper()
-	f := NewFederation(nil)
+	f, err := NewFederation(map[string]string{"memory_limit": "500MB"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := f.Close(); err != nil {
 			t.Error(err)
@@ -269,6 +272,15 @@ func TestFeedCancel(t *testing.T) {
 			}
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%s does not end", sql)
+		}
+	}
+}
+
+// TestFederationOptions refuses what a federation has no use for.
+func TestFederationOptions(t *testing.T) {
+	for name, value := range map[string]string{"database": "/tmp/x.duckdb", "memory_limit": "much", "nope": "1", "threads": "0"} {
+		if _, err := NewFederation(map[string]string{name: value}); code(err) != pgerr.FdwInvalidOption {
+			t.Errorf("%s = %s: got %v", name, value, err)
 		}
 	}
 }

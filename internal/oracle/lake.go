@@ -151,6 +151,21 @@ func (l *Lake) Tables(server, schema string) []string {
 	return out
 }
 
+// Spread returns the statements that make the tables once more, by turns as foreign ones of the servers given, which are
+// over the lake's file, and as home's own with the rows of another schema.
+func (l *Lake) Spread(schema, rows string, servers ...string) []string {
+	var out []string
+	for i, tb := range l.tables {
+		if k := i % (len(servers) + 1); k < len(servers) {
+			out = append(out, tb.declare(servers[k], schema, "table_name "+literal(tb.Name)))
+			continue
+		}
+		from, to := quote(rows)+"."+quote(tb.Name), quote(schema)+"."+quote(tb.Name)
+		out = append(out, "CREATE TABLE "+to+" (LIKE "+from+")", "INSERT INTO "+to+" SELECT * FROM "+from)
+	}
+	return out
+}
+
 // Export writes each table as a Parquet file into dir and returns the statements that declare foreign tables over them
 // on a server of that directory. Tables with intervals are left out: Parquet has no negative ones.
 func (l *Lake) Export(ctx context.Context, dir, server, schema string) (statements []string, err error) {

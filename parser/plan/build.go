@@ -32,10 +32,10 @@ func build(req Request) (*Plan, error) {
 		return &Plan{Route: Home}, nil
 	}
 	switch req.Force {
-	case "", Remote, HomeJoin:
+	case "", Remote, Federated, HomeJoin:
 	default:
 		return nil, pgerr.Hint(pgerr.New(pgerr.InvalidParameter, "invalid value for parameter \"sluice.route\": %q", string(req.Force)),
-			"Available values: remote, home_join.")
+			"Available values: remote, federated, home_join.")
 	}
 	b := newBuilder(req)
 	if err := b.resolve(); err != nil {
@@ -48,18 +48,30 @@ func build(req Request) (*Plan, error) {
 		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a materialized view over foreign tables cannot be filled"),
 			"Use CREATE TABLE … AS, or WITH NO DATA.")
 	}
-	if req.Force != HomeJoin {
-		if p := b.remote(); p != nil {
-			return p, nil
-		}
-	} else {
-		b.reason = "sluice.route asks for it"
+	if p := b.shipped(); p != nil {
+		return p, nil
 	}
-	if req.Force == Remote {
-		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run remote: %s", b.reason),
+	if req.Force == Remote || req.Force == Federated {
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run %s: %s", req.Force, b.reason),
 			"RESET sluice.route lets home compute what cannot be shipped.")
 	}
 	return b.homeJoin()
+}
+
+// shipped plans the statement without home, where that is possible and asked for.
+func (b *builder) shipped() (p *Plan) {
+	if b.req.Force == HomeJoin {
+		b.reason = "sluice.route asks for it"
+		return nil
+	}
+	if b.req.Force != Federated {
+		p = b.remote()
+	}
+	if p == nil && (b.req.Force == Federated || b.req.Force == "" && b.req.Home != nil && b.several()) {
+		b.reason = "" // what stands against several places as such is no reason any more
+		p = b.federated()
+	}
+	return p
 }
 
 func anyOurs(references []Reference) bool {
@@ -70,6 +82,8 @@ func anyOurs(references []Reference) bool {
 type builder struct {
 	req        Request
 	statement  *parser.Statement // the clone
+	feeding    bool              // inputs are made for the federation engine
+	relations  []parser.Relation // that the statement itself names, as the request's references
 	sources    []source
 	target     *source
 	inlined    map[*pg_query.RangeSubselect]*view
@@ -89,6 +103,8 @@ type source struct {
 	role    uint32          // whose user mapping is used, 0 for the current role
 	dialect dialect.Dialect // the server's
 	body    string          // of a view: what stands for it in a FROM clause of the engine
+	feed    int             // of a federated statement: which of its inputs, from 1
+	rows    int64           // an estimate, 0 for none
 }
 
 func newBuilder(req Request) *builder {
@@ -101,6 +117,7 @@ func (b *builder) resolve() error {
 	if len(relations) != len(b.req.References) {
 		return pgerr.New(pgerr.InternalError, "a statement names %d relations, home resolved %d", len(relations), len(b.req.References))
 	}
+	b.relations = relations
 	for i, r := range relations {
 		if t := b.req.References[i].Relation; t != nil {
 			if err := b.add(r, t, 0); err != nil {
@@ -203,7 +220,7 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	}
 	columns := make([]string, len(in.Columns))
 	for i, c := range in.Columns {
-		if columns[i] = s.dialect.Column(&s.table.Columns[c], ""); in.Blank {
+		if columns[i] = b.shippedColumn(s, &s.table.Columns[c]); in.Blank {
 			columns[i] = "NULL"
 		}
 	}
@@ -220,6 +237,16 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	in.TempName = b.req.TempPrefix + strconv.Itoa(len(b.inputs)+1)
 	b.inputs = append(b.inputs, in)
 	return &b.inputs[len(b.inputs)-1], nil
+}
+
+// shippedColumn prints a column in the type that it is shipped in, which for a federated statement is one of those that
+// the federation engine has.
+func (b *builder) shippedColumn(s *source, c *catalog.Column) string {
+	sql := s.dialect.Column(c, "")
+	if b.feeding && s.framed() && fedAsText(c) {
+		sql = "CAST(" + sql + " AS text)"
+	}
+	return sql
 }
 
 // origin returns the engine's FROM item for a source.

@@ -24,6 +24,7 @@ type shipper struct {
 	guarded   bool
 	midnights map[string]string // of printed timestamps at midnight, the dates
 	taken     map[string]bool   // relation aliases in use, in lower case: DuckDB's names do not differ by case
+	feeds     bool              // relations are read from the statement's inputs
 }
 
 func (b *builder) newShipper(d dialect.Dialect) *shipper {

@@ -13,6 +13,7 @@ type filter struct {
 	sql    []string // conditions in the engine's dialect
 	texts  []string // for EXPLAIN
 	kept   []Kept   // those that are not left out for what they are made of
+	nodes  []*pg_query.Node
 	params []int
 }
 
@@ -116,7 +117,7 @@ func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter 
 			}
 			continue
 		}
-		f.sql = append(f.sql, sql)
+		f.sql, f.nodes = append(f.sql, sql), append(f.nodes, c)
 	}
 	f.texts, f.params = f.sql, s.params
 	return f

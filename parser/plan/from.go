@@ -47,11 +47,11 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 		}
 	}
 	src := s.b.sourceOf(v)
-	if src == nil {
+	if src == nil || src.server == nil && !s.feeds {
 		s.no("relation %q is not the server's", v.Relname)
 		return "", false
 	}
-	from, err := s.d.Relation(src.table)
+	from, err := s.relation(src)
 	if err != nil {
 		s.no("foreign table %q: %v", src.table.Name, err)
 		return "", false
@@ -62,6 +62,9 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 	for i := range src.table.Columns {
 		c := &src.table.Columns[i]
 		sc := scopeColumn{name: c.Name, sql: s.columnSQL(c, alias), typ: columnTyp(c, s.d)}
+		if s.feeds {
+			sc.sql = stripped(c, s.d.Identifier(alias)+"."+feedColumn(i))
+		}
 		if i < len(colnames) {
 			sc.name = colnames[i].GetString_().GetSval()
 		}
@@ -69,6 +72,14 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 	}
 	e.relations = append(e.relations, r)
 	return from + " AS " + s.d.Identifier(alias), true
+}
+
+// relation prints what a source is read from.
+func (s *shipper) relation(src *source) (string, error) {
+	if s.feeds {
+		return "sluice_feed(" + itoa(src.feed) + ")", nil
+	}
+	return s.d.Relation(src.table)
 }
 
 func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, bool) {

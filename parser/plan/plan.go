@@ -14,10 +14,11 @@ type Route string
 
 // The routes. Home means that nothing of ours is in the statement and it passes through as it is.
 const (
-	Home     Route = "home"
-	Remote   Route = "remote"
-	HomeJoin Route = "home_join"
-	Catalog  Route = "catalog"
+	Home      Route = "home"
+	Remote    Route = "remote"
+	Federated Route = "federated"
+	HomeJoin  Route = "home_join"
+	Catalog   Route = "catalog"
 )
 
 // Reference is one mention of a relation in a statement, resolved by home. References are in the order of
@@ -43,6 +44,8 @@ type Request struct {
 	Facts      AskFacts // nil: nothing is known of servers
 	// Only are the columns of a relation, by its OID, that home says the statement uses at most; nil where it was not asked.
 	Only map[uint32][]int16
+	// Home are the relations of home's own that the statement names, by OID; nil where nothing can be federated.
+	Home map[uint32]*catalog.HomeRelation
 }
 
 // AskFacts asks for what must be known of home, and of a server that is a Postgres too, before parts of a statement are
@@ -63,7 +66,7 @@ type Plan struct {
 	Route  Route
 	Reason string // why not a faster route: for EXPLAIN
 
-	// Remote: the whole statement in the server's dialect. Params lists which statement parameters ($n, from 1) are
+	// Remote: the whole statement in the server's dialect; Federated: in the federation engine's, over the Inputs. Params lists which statement parameters ($n, from 1) are
 	// bound in which place.
 	Server    *catalog.Server
 	Role      uint32 // whose user mapping is used, 0 for the current role
@@ -93,16 +96,16 @@ type CopyFormat struct {
 }
 
 // Input is one governed, filtered, projected scan of a foreign table, or of a view that its server computes, that is
-// shipped to home.
+// shipped to home or to the federation engine, or, for the latter, one of a relation of home's own.
 type Input struct {
 	Relation  *catalog.Relation
-	Server    *catalog.Server
-	Role      uint32 // whose user mapping is used, 0 for the current role
-	Columns   []int  // indexes into Relation.Columns, in order; never empty
-	TempName  string // the table in pg_temp that HomeSQL names, or the first part of its Placeholders
-	Spelled   bool   // no table: the values stand in HomeSQL itself, in place of the Placeholders
-	Blank     bool   // the role may read none of the columns: they are NULL, and only the number of rows counts
-	RemoteSQL string // yields exactly Columns, cast to their Postgres types' counterparts
+	Server    *catalog.Server // nil: home, whose own SQL RemoteSQL then is
+	Role      uint32          // whose user mapping is used, 0 for the current role
+	Columns   []int           // indexes into Relation.Columns, in order; never empty
+	TempName  string          // the table in pg_temp that HomeSQL names, or the first part of its Placeholders
+	Spelled   bool            // no table: the values stand in HomeSQL itself, in place of the Placeholders
+	Blank     bool            // the role may read none of the columns: they are NULL, and only the number of rows counts
+	RemoteSQL string          // yields exactly Columns, cast to their Postgres types' counterparts
 	Params    []int
 	Filters   []string // what was pushed, in the engine's dialect, for EXPLAIN
 	Kept      []Kept   // conditions on the table alone that home evaluates
@@ -114,6 +117,10 @@ type Input struct {
 	// what the foreign table has.
 	RowID  bool
 	Parent string
+
+	// Of a federated statement: what the columns are in the federation engine, and about how many rows there are (0: unknown).
+	Feed []engines.FeedColumn
+	Rows int64
 }
 
 // Kept is a condition that is not shipped.

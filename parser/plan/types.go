@@ -53,9 +53,12 @@ var textual = map[uint32]bool{textOID: true, varcharOID: true, bpcharOID: true, 
 
 // columnSQL prints a column in the form that expressions have it in: char(n) without its blanks.
 func (s *shipper) columnSQL(c *catalog.Column, alias string) string {
-	sql := s.d.Column(c, alias)
+	return stripped(c, s.d.Column(c, alias))
+}
+
+func stripped(c *catalog.Column, sql string) string {
 	if c.Type == bpcharOID {
-		sql = "rtrim(" + sql + ", ' ')"
+		return "rtrim(" + sql + ", ' ')"
 	}
 	return sql
 }
