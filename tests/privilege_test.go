@@ -130,7 +130,7 @@ func TestPrivilegesShip(t *testing.T) {
 		"DROP ROLE IF EXISTS sluice_dave", "CREATE ROLE sluice_dave", "GRANT SELECT (id, name) ON emp TO sluice_dave", "GRANT SELECT ON pay TO sluice_dave")
 	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY sluice_dave", "DROP ROLE sluice_dave") })
 	conn := connect(t, w.through)
-	want(t, conn, "BEGIN; SET LOCAL ROLE sluice_dave", "BEGIN\nSET")
+	want(t, conn, "SET sluice.route = 'home_join'; BEGIN; SET LOCAL ROLE sluice_dave", "SET\nBEGIN\nSET")
 	want(t, conn, "SELECT emp.name, pay.salary FROM emp JOIN pay ON pay.id = emp.id", "x|7")
 	want(t, conn, `SELECT attname FROM pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = pg_my_temp_schema()) AND attnum > 0 ORDER BY 1`, "id\nname")
 	want(t, conn, "SELECT count(*) FROM emp, pay", "1")

@@ -93,6 +93,7 @@ func TestReadOnlyBound(t *testing.T) {
 	w := newWorld(t, "CREATE TABLE item AS SELECT i AS id, repeat('x', 1000) AS name FROM range(100000) r(i)")
 	exec(t, w.through, "CREATE FOREIGN TABLE item (id int, name text) SERVER lake", "CREATE TABLE h AS SELECT 1 AS id")
 	conn := connect(t, w.through)
+	exec1(t, conn, "SET sluice.route = 'home_join'")
 	exec1(t, conn, "BEGIN READ ONLY")
 	_, err := conn.PgConn().Exec(timed(t), "SELECT count(name) FROM item, h").ReadAll()
 	if pe, ok := err.(*pgconn.PgError); !ok || pe.Code != "54000" || !strings.Contains(pe.Message, "item") || pe.Hint == "" {
