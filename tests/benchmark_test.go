@@ -25,7 +25,7 @@ func TestTPCH(t *testing.T) {
 	b.plain(t, "CREATE INDEX ON plain.lineitem (l_partkey, l_suppkey)", "ANALYZE") // query 20 takes minutes without
 	queries := tpch.Queries()
 	queries[17] = strings.Replace(queries[17], "> 300", "> 250", 1) // at this scale no order has as much
-	b.ask(t, queries[:])
+	b.ask(t, queries[:], 22)
 }
 
 // TestClickBench does so with the 43 queries of ClickBench.
@@ -33,7 +33,7 @@ func TestClickBench(t *testing.T) {
 	b := newBenchmark(t)
 	b.load(t, "hits", clickbench.Definition, "DELIMITER E'\\t'", func(w io.Writer) error { return clickbench.Write(w, 20_000) })
 	b.plain(t, "ANALYZE")
-	b.ask(t, clickbench.Queries())
+	b.ask(t, clickbench.Queries(), 42)
 }
 
 // benchmark has the same tables in schema plain at home and, foreign, in schema lake.
@@ -84,8 +84,9 @@ func (b *benchmark) load(t *testing.T, name string, definition func(more string)
 	exec(t, b.through, fmt.Sprintf("CREATE FOREIGN TABLE lake.%s (%s) SERVER files OPTIONS (file '%[1]s.parquet')", name, definition(" NOT NULL")))
 }
 
-// ask compares the answers to queries on each route, and logs which way they go when they are free to choose.
-func (b *benchmark) ask(t *testing.T, queries []string) {
+// ask compares the answers to queries on each route, and which way they go when they are free to choose: so many remote, as
+// docs/pushdown.md says.
+func (b *benchmark) ask(t *testing.T, queries []string, remote int) {
 	o := oracle.New(t, b.direct, b.through,
 		&oracle.Side{Name: "remote", Schema: "lake", Route: "remote"},
 		&oracle.Side{Name: "home_join", Schema: "lake", Route: "home_join", Quick: true})
@@ -100,8 +101,15 @@ func (b *benchmark) ask(t *testing.T, queries []string) {
 			if n := count(t, b.admin, query); n == 0 {
 				t.Errorf("no rows: the answer of %s proves nothing", name)
 			}
-			t.Log(route(t, conn, query))
+			way := route(t, conn, query)
+			t.Log(way)
+			if strings.Contains(way, "Route: remote") {
+				remote--
+			}
 		})
+	}
+	if remote != 0 {
+		t.Errorf("%d queries more should have run remote", remote)
 	}
 	t.Log(o.Report())
 }

@@ -6,28 +6,28 @@ import (
 )
 
 var duckFunctions = slices.Concat(Table{
-	{Function, "length", takes(Text), is(Plain(int4OID)), "CAST(length($1) AS INTEGER)", "", "text_functions"},
-	{Function, "char_length", takes(Text), is(Plain(int4OID)), "CAST(length($1) AS INTEGER)", "", "text_functions"},
-	{Function, "character_length", takes(Text), is(Plain(int4OID)), "CAST(length($1) AS INTEGER)", "", "text_functions"},
-	{Function, "octet_length", takes(Unpadded), is(Plain(int4OID)), "CAST(strlen($1) AS INTEGER)", "", "text_functions"},
-	{Function, "left", []Arg{{Class: Text}, count}, textResult, "left($1, $2)", "", "text_functions"},
-	{Function, "substr", []Arg{{Class: Text}, place}, textResult, "substr($1, $2)", "", "text_functions"},
-	{Function, "substr", []Arg{{Class: Text}, place, count}, textResult, "substr($1, $2, $3)", "", "text_functions"},
-	{Function, "substring", []Arg{{Class: Text}, place}, textResult, "substr($1, $2)", "", "text_functions"},
-	{Function, "substring", []Arg{{Class: Text}, place, count}, textResult, "substr($1, $2, $3)", "", "text_functions"},
-	{Function, "btrim", takes(Text), textResult, "trim($1, ' ')", "", "text_functions"},
-	{Function, "ltrim", takes(Text), textResult, "ltrim($1, ' ')", "", "text_functions"},
-	{Function, "rtrim", takes(Text), textResult, "rtrim($1, ' ')", "", "text_functions"},
-	{Function, "starts_with", takes(Equal, Equal), booleanResult, "starts_with($1, $2)", "", "text_functions"},
-	{Function, "md5", takes(Text), textResult, "md5($1)", "", "text_functions"},
-	{Function, "lower", takes(Ordered), guardedText, ascii("lower"), "", "letter_case"},
-	{Function, "upper", takes(Ordered), guardedText, ascii("upper"), "", "letter_case"},
+	{Function, "length", takes(Text), is(Plain(int4OID)), "CAST(length($1) AS INTEGER)", "text_functions"},
+	{Function, "char_length", takes(Text), is(Plain(int4OID)), "CAST(length($1) AS INTEGER)", "text_functions"},
+	{Function, "character_length", takes(Text), is(Plain(int4OID)), "CAST(length($1) AS INTEGER)", "text_functions"},
+	{Function, "octet_length", takes(Unpadded), is(Plain(int4OID)), "CAST(strlen($1) AS INTEGER)", "text_functions"},
+	{Function, "left", []Arg{{Class: Text}, count}, textResult, "left($1, $2)", "text_functions"},
+	{Function, "substr", []Arg{{Class: Text}, place}, textResult, "substr($1, $2)", "text_functions"},
+	{Function, "substr", []Arg{{Class: Text}, place, count}, textResult, "substr($1, $2, $3)", "text_functions"},
+	{Function, "substring", []Arg{{Class: Text}, place}, textResult, "substr($1, $2)", "text_functions"},
+	{Function, "substring", []Arg{{Class: Text}, place, count}, textResult, "substr($1, $2, $3)", "text_functions"},
+	{Function, "btrim", takes(Text), textResult, "trim($1, ' ')", "text_functions"},
+	{Function, "ltrim", takes(Text), textResult, "ltrim($1, ' ')", "text_functions"},
+	{Function, "rtrim", takes(Text), textResult, "rtrim($1, ' ')", "text_functions"},
+	{Function, "starts_with", takes(Equal, Equal), booleanResult, "starts_with($1, $2)", "text_functions"},
+	{Function, "md5", takes(Text), textResult, "md5($1)", "text_functions"},
+	{Function, "lower", takes(Ordered), guardedText, ascii("lower"), "letter_case"},
+	{Function, "upper", takes(Ordered), guardedText, ascii("upper"), "letter_case"},
 
-	{Function, "abs", takes(Exact), firstResult, "abs($1)", "", "numeric_functions"},
-	{Function, "mod", takes(Integer, Integer), widerResult, remainder, "", "integer_division"},
-	{Function, "round", takes(Exact), roundedTo(func([]Type) int { return 0 }), "CAST($1 AS $t)", "", "numeric_functions"},
+	{Function, "abs", takes(Exact), firstResult, "abs($1)", "numeric_functions"},
+	{Function, "mod", takes(Integer, Integer), widerResult, remainder, "integer_division"},
+	{Function, "round", takes(Exact), roundedTo(func([]Type) int { return 0 }), "CAST($1 AS $t)", "numeric_functions"},
 
-	{Function, "date_trunc", []Arg{units, {Class: Timestamp}}, is(Plain(timestampOID)), "date_trunc($1, $2)", "", "date_functions"},
+	{Function, "date_trunc", []Arg{units, {Class: Timestamp}}, is(Plain(timestampOID)), "date_trunc($1, $2)", "date_functions"},
 },
 	parts("year", Date, 4, inYears("DATE")), parts("year", Timestamp, 4, inYears("TIMESTAMP")),
 	parts("quarter", Date, 1, "%s"), parts("quarter", Timestamp, 1, "%s"),
@@ -48,8 +48,8 @@ func parts(name string, of Class, digits int, within string) Table {
 	}
 	args := []Arg{field(name), {Class: of}}
 	return Table{
-		{Function, "extract", args, numeric, sql, "", "date_functions"},
-		{Function, "date_part", args, double, sql, "", "date_functions"},
+		{Function, "extract", args, numeric, sql, "date_functions"},
+		{Function, "date_part", args, double, sql, "date_functions"},
 	}
 }
 

@@ -72,7 +72,6 @@ type Entry struct {
 	Args   []Arg
 	Result Result
 	SQL    string // $1… are the operands, $t the result's type
-	Note   string // a condition beyond the operands' types
 	Cases  string // of tests/testdata/oracle that prove it, separated by blanks
 }
 

@@ -10,6 +10,7 @@ type Type struct {
 	Exact    bool // text: equality is that of bytes
 	AsText   bool // no text, but shipped as such: its values mean something only to home
 	Wide     bool // numeric: held as text, its scale as Postgres displays it depends on the values
+	Narrow   bool // numeric: computed in 64 bits, checked, though its digits may be more
 	Loose    bool // numeric, held as a decimal: a value may display with a smaller scale than the type's
 	// Dynamic is the engine's expression for that scale, empty where the value's origin is out of reach.
 	Dynamic string
@@ -78,6 +79,18 @@ func (t Type) Decimal() (precision, scale int, ok bool) {
 
 // mostDigits is how many digits a decimal has at most.
 const mostDigits = 38
+
+// Narrowest is how many digits a decimal has that is computed in 64 bits.
+const Narrowest = 18
+
+// Held returns how many digits the engine's own type of a decimal has.
+func (t Type) Held() int {
+	p, _, _ := t.Decimal()
+	if t.Narrow {
+		return min(p, Narrowest)
+	}
+	return p
+}
 
 // Digits returns how many digits stand before and behind the point in values of an exact number type.
 func (t Type) Digits() (whole, scale int, ok bool) {

@@ -141,9 +141,30 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		case dialect.Guarded:
 			s.guarded = true
 		}
+		if kind == dialect.Operator {
+			s.widen(name, out, &t)
+		}
 		return s.print(entry.SQL, out, t), t, true
 	}
 	return "", typ{}, false
+}
+
+// widen keeps a result of more than 18 digits from being computed in 64 bits, as an engine does where both operands have
+// no more: unless the statement may be computed at home should it not fit.
+func (s *shipper) widen(op string, list []operand, t *typ) {
+	p, scale, ok := t.Decimal()
+	if !ok || len(list) != 2 || p <= dialect.Narrowest || max(list[0].typ.Held(), list[1].typ.Held()) > dialect.Narrowest {
+		return
+	}
+	if s.narrow && scale <= dialect.Narrowest {
+		s.guarded, t.Narrow = true, true
+		return
+	}
+	if _, own, _ := list[0].typ.Decimal(); op == "*" {
+		scale = own
+	}
+	wide := dialect.Decimal(p, scale)
+	list[0].sql = "CAST(" + list[0].sql + " AS " + s.d.Type(wide.OID, wide.Typmod) + ")"
 }
 
 // print fills an entry's SQL in.

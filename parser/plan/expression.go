@@ -22,6 +22,7 @@ type shipper struct {
 	reason string      // the first thing that cannot be shipped
 	// guarded says that the engine may raise an error for values that Postgres computes with: home then does it all.
 	guarded   bool
+	narrow    bool              // that may be
 	midnights map[string]string // of printed timestamps at midnight, the dates
 	taken     map[string]bool   // relation aliases in use, in lower case: DuckDB's names do not differ by case
 	feeds     bool              // relations are read from the statement's inputs

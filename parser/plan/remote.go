@@ -41,12 +41,13 @@ func (b *builder) remote() *Plan {
 		return nil
 	}
 	s := b.newShipper(b.sources[0].dialect)
+	s.narrow = format == nil && blocking(sel)
 	sql, columns, ok := s.query(sel, nil)
 	if !ok {
 		b.because("%s", s.reason)
 		return nil
 	}
-	if s.guarded && (format != nil || !blocking(sel)) {
+	if s.guarded && !s.narrow {
 		s.beyond()
 		b.because("%s", s.reason)
 		return nil

@@ -153,7 +153,7 @@ func widest(list []operand) uint32 {
 
 // brought prints an operand in the common type.
 func (s *shipper) brought(o operand, t typ) string {
-	if _, _, number := t.Digits(); !number || o.sql == "NULL" || o.typ.OID == t.OID && o.typ.Typmod == t.Typmod {
+	if _, _, number := t.Digits(); !number || o.sql == "NULL" || o.typ.OID == t.OID && o.typ.Typmod == t.Typmod && !o.typ.Narrow {
 		return o.sql
 	}
 	return "CAST(" + o.sql + " AS " + s.d.Type(t.OID, t.Typmod) + ")"

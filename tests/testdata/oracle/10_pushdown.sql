@@ -1,0 +1,211 @@
+-- What the dialects' tables of push-down claim, over awkward values. A line "-- case: name" begins the statements that
+-- prove the entries which name it.
+
+-- case: comparisons
+SELECT a.k, b.k FROM {s}.ints a JOIN {s}.ints b ON a.i4 = b.i8 ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.ints a JOIN {s}.nums b ON a.i4 = b.n ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.ints a JOIN {s}.nums b ON a.i2 > b.z ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.nums a JOIN {s}.nums b ON a.n <= b.s ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.nums a JOIN {s}.nums b ON a.n <> b.w ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.floats a JOIN {s}.floats b ON a.f8 = b.f8 ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.floats a JOIN {s}.floats b ON a.f4 < b.f4 ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.floats a JOIN {s}.floats b ON a.f8 >= b.f8 ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.texts a JOIN {s}.texts b ON a.t = b.v ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.texts a JOIN {s}.texts b ON a.t < b.t ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.texts a JOIN {s}.texts b ON a.c = b.c ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.texts a JOIN {s}.texts b ON a.c = b.t ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.texts a JOIN {s}.texts b ON a.c > b.c ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.texts a JOIN {s}.texts b ON a.c IS DISTINCT FROM b.c AND a.k < 8 AND b.k < 8 ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.dates a JOIN {s}.dates b ON a.d = b.d ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.dates a JOIN {s}.dates b ON a.d < b.d ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.dates a JOIN {s}.dates b ON a.ts <= b.ts ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.dates a JOIN {s}.dates b ON a.tz > b.tz ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.dates a JOIN {s}.dates b ON a.d IS NOT DISTINCT FROM b.d ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.misc a JOIN {s}.misc b ON a.u < b.u ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.misc a JOIN {s}.misc b ON a.b >= b.b ORDER BY 1, 2;
+SELECT k FROM {s}.texts WHERE c = 'a' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c = 'a   ' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c = ' ' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c = '' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c IN ('a', 'A  ', 'abc') ORDER BY k;
+SELECT k FROM {s}.texts WHERE c BETWEEN 'a' AND 'b  ' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c <= 'a_b ' ORDER BY k;
+SELECT k FROM {s}.nums WHERE n = '1.5' ORDER BY k;
+SELECT k FROM {s}.nums WHERE n IN (0, 1.5, -1.50, 2.500) ORDER BY k;
+SELECT k FROM {s}.nums WHERE n BETWEEN 0.01 AND 2.5 ORDER BY k;
+SELECT k FROM {s}.nums WHERE w > 0.00000000001 ORDER BY k;
+SELECT k FROM {s}.nums WHERE w >= 9999999999999999999999999999.9999999999 ORDER BY k;
+SELECT k FROM {s}.ints WHERE i4 <> 1.5 ORDER BY k;
+SELECT k FROM {s}.ints WHERE i8 = 9223372036854775807 ORDER BY k;
+SELECT k FROM {s}.ints WHERE i8 < 99999999999999999999 ORDER BY k;
+SELECT c FROM {s}.texts GROUP BY c ORDER BY c;
+SELECT DISTINCT c FROM {s}.texts ORDER BY 1 DESC;
+SELECT c, count(*) FROM {s}.texts GROUP BY 1 ORDER BY 2, 1;
+SELECT c, v FROM {s}.texts ORDER BY c DESC NULLS LAST, k;
+SELECT status FROM {s}.orders GROUP BY status ORDER BY status;
+SELECT id FROM {s}.orders WHERE status IN ('new', 'paid ') ORDER BY id LIMIT 5;
+
+-- case: integer_arithmetic
+SELECT k, i2 + i2, i4 - i2, i8 * 1, -i8 FROM {s}.ints WHERE k NOT IN (4, 5) ORDER BY k;
+SELECT k, i4 + i8 + 1 FROM {s}.ints WHERE k < 4 ORDER BY k;
+SELECT i2 * i2 FROM {s}.ints WHERE k = 4;
+SELECT i4 + i4 FROM {s}.ints WHERE k = 4;
+SELECT i8 - 1 FROM {s}.ints WHERE k = 5;
+SELECT -i2 FROM {s}.ints WHERE k = 5;
+SELECT -i8 FROM {s}.ints WHERE k = 5;
+SELECT sum(i4 * 2) FROM {s}.ints;
+SELECT k FROM {s}.ints WHERE i4 + 1 > 5 AND k <> 4 ORDER BY k;
+
+-- case: integer_division
+SELECT k, i4 / 2, i4 / 7, i4 % 7, i8 / -3, i8 % -3, i2 / 2::smallint FROM {s}.ints ORDER BY k;
+SELECT a.k, b.k, a.i4 / b.i4, a.i4 % b.i4, mod(a.i8, b.i8) FROM {s}.ints a, {s}.ints b WHERE b.k NOT IN (1, 3) ORDER BY 1, 2;
+SELECT a.k, a.i4 % b.i4, a.i8 % b.i8, a.i2 % b.i2 FROM {s}.ints a, {s}.ints b WHERE b.k = 3 ORDER BY 1;
+SELECT i4 / i2 FROM {s}.ints WHERE k = 1;
+SELECT i4 % i2 FROM {s}.ints WHERE k = 1;
+SELECT mod(i8, 0) FROM {s}.ints WHERE k = 2;
+SELECT a.i4 / b.i4 FROM {s}.ints a, {s}.ints b WHERE a.k = 5 AND b.k = 3;
+SELECT a.i8 / b.i8 FROM {s}.ints a, {s}.ints b WHERE a.k = 5 AND b.k = 3;
+SELECT a.i2 / b.i2 FROM {s}.ints a, {s}.ints b WHERE a.k = 5 AND b.k = 3;
+SELECT sum(10 / i4) FROM {s}.ints WHERE k > 1;
+SELECT sum(10 / i4) FROM {s}.ints;
+SELECT k FROM {s}.ints WHERE i4 <> 0 AND 10 / i4 > 1 ORDER BY k;
+SELECT CASE WHEN i4 = 0 THEN -1 ELSE 100 / i4 END FROM {s}.ints ORDER BY k;
+
+-- case: numeric_arithmetic
+SELECT k, n + 1, 1 - n, n * 2, n + 0.125, n * n, -n, n - n FROM {s}.nums ORDER BY k;
+SELECT k, z * z * z, s + n, s * n, s - 1.5, n * 0.000 FROM {s}.nums ORDER BY k;
+SELECT k, w + n, w * 1.5, w - w FROM {s}.nums WHERE k NOT IN (4, 5) ORDER BY k;
+SELECT a.k, b.k, a.n * b.i4, a.n + b.i8 FROM {s}.nums a, {s}.ints b ORDER BY 1, 2;
+SELECT sum(w * s) FROM {s}.nums WHERE k NOT IN (4, 5);
+SELECT sum(w * s) FROM {s}.nums;
+SELECT sum(w * w) FROM {s}.nums WHERE k IN (2, 3, 8);
+SELECT k, n * (1 - s) * (1 + n) FROM {s}.nums WHERE k > 6 ORDER BY k;
+SELECT k, 0.06 - 0.01, 0.1 * 0.10, 2 * 1.50 FROM {s}.nums ORDER BY k;
+SELECT k, CASE WHEN k > 7 THEN n ELSE 0 END FROM {s}.nums ORDER BY k;
+SELECT k, CASE k WHEN 7 THEN n WHEN 8 THEN s ELSE 1 END FROM {s}.nums ORDER BY k;
+SELECT k, coalesce(n, 0), coalesce(n, s, 0.5) FROM {s}.nums ORDER BY k;
+SELECT k, 2 * CASE WHEN k > 7 THEN n END, CASE WHEN k > 7 THEN n ELSE 1.234 END + s FROM {s}.nums ORDER BY k;
+SELECT k, CASE WHEN k > 7 THEN n ELSE 0 END + CASE WHEN k > 8 THEN s ELSE 1.5 END FROM {s}.nums ORDER BY k;
+
+-- case: numeric_division
+SELECT k, n / 3, 1 / (n + 0.005), n / 7.0, s / 1000000, z / 7 FROM {s}.nums ORDER BY k;
+SELECT a.k, b.k, a.n / b.n FROM {s}.nums a, {s}.nums b WHERE b.n <> 0 ORDER BY 1, 2;
+SELECT a.k, b.k, a.w / b.s FROM {s}.nums a, {s}.nums b WHERE b.s <> 0 ORDER BY 1, 2;
+SELECT a.k, a.n / b.i4 FROM {s}.nums a, {s}.ints b WHERE b.k = 7 ORDER BY 1;
+SELECT n / n FROM {s}.nums WHERE k = 1;
+SELECT sum(n / n) FROM {s}.nums WHERE k = 1;
+SELECT k, n / 3 + 1, n / 3 - n, n / 3 * 2, n / 3 / 2, 1 - n / 3 FROM {s}.nums ORDER BY k;
+SELECT k FROM {s}.nums WHERE n / 3 > 0.5 ORDER BY n / 3, k;
+SELECT k, n / 3 = n / 3, n / 3 < n, n > n / 3, n / 3 <> 0.5 FROM {s}.nums ORDER BY k;
+SELECT sum(n) / 7.0, sum(n) / count(*), sum(n) / sum(s), 100.00 * sum(n) / sum(z) FROM {s}.nums WHERE k > 6;
+SELECT 100.00 * sum(CASE WHEN k > 8 THEN n ELSE 0 END) / sum(n) FROM {s}.nums WHERE k > 6;
+SELECT 100.00 * sum(CASE WHEN k > 80 THEN n ELSE 0 END) / sum(n) FROM {s}.nums WHERE k > 6;
+SELECT sum(CASE WHEN k > 80 THEN n ELSE 0 END) / sum(s) FROM {s}.nums WHERE k > 6;
+
+-- case: numeric_functions
+SELECT k, abs(n), abs(w), abs(z), abs(i) FROM (SELECT *, k - 5 AS i FROM {s}.nums) x ORDER BY k;
+SELECT k, round(n), round(s), round(w), round(z) FROM {s}.nums ORDER BY k;
+SELECT k, round(n * 1.005), round(-2.5 * n) FROM {s}.nums ORDER BY k;
+SELECT k, greatest(n, 1), least(n, s), greatest(k, 3), least(k, NULL, 2), greatest(t, 'b') FROM {s}.nums JOIN {s}.texts USING (k) ORDER BY k;
+SELECT abs(i4) FROM {s}.ints WHERE k = 5;
+SELECT abs(i8) FROM {s}.ints WHERE k = 5;
+SELECT nullif(n, 0), nullif(n, 1.5), nullif(k, 3) FROM {s}.nums ORDER BY k;
+
+-- case: date_interval
+SELECT k, d + interval '1 month', d - interval '1 day', d + interval '36 hours' FROM {s}.dates WHERE k NOT IN (3, 4) ORDER BY k;
+SELECT k, ts + interval '1 month', ts - interval '100 years', ts + interval '1' second FROM {s}.dates WHERE k NOT IN (3, 4) ORDER BY k;
+SELECT k, d + interval '1 month' FROM {s}.dates WHERE k IN (3, 4) ORDER BY k;
+SELECT k FROM {s}.dates WHERE d < date '2024-03-31' - interval '1 month' ORDER BY k;
+SELECT k FROM {s}.dates WHERE d <= date '2024-01-31' + interval '1' month ORDER BY k;
+SELECT k FROM {s}.dates WHERE d >= date '2024-03-31' + interval '-1 month' ORDER BY k;
+SELECT k FROM {s}.dates WHERE ts < date '2024-02-29' + interval '1 year' ORDER BY k;
+SELECT k FROM {s}.dates WHERE ts = date '2024-02-28' + interval '2 days' ORDER BY k;
+SELECT k FROM {s}.dates WHERE d BETWEEN date '2024-03-01' - interval '1 day' AND date '2024-03-01' + interval '1 year' ORDER BY k;
+SELECT a.k, b.k FROM {s}.dates a, {s}.dates b WHERE a.d = b.ts ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.dates a, {s}.dates b WHERE a.ts >= b.d ORDER BY 1, 2;
+SELECT a.k FROM {s}.dates a WHERE a.d + interval '1 day' > a.ts ORDER BY 1;
+SELECT DISTINCT date '1998-12-01' - interval '90' day, date '2024-03-31' + interval '11 months' FROM {s}.dates;
+SELECT max(d + interval '100 years') FROM {s}.dates;
+
+-- case: date_functions
+SELECT k, extract(year FROM d), extract(month FROM d), extract(day FROM d), extract(quarter FROM d), extract(doy FROM d), extract(dow FROM d) FROM {s}.dates ORDER BY k;
+SELECT k, extract(year FROM ts), extract(hour FROM ts), extract(minute FROM ts), extract(doy FROM ts) FROM {s}.dates WHERE k NOT IN (3, 4, 7) ORDER BY k;
+SELECT k, date_part('year', d), date_part('dow', ts) FROM {s}.dates WHERE k NOT IN (3, 4, 7) ORDER BY k;
+SELECT extract(month FROM ts), extract(dow FROM d) FROM {s}.dates WHERE k IN (3, 4, 6) ORDER BY k;
+SELECT extract(year FROM d), count(*) FROM {s}.dates GROUP BY 1 ORDER BY 1;
+SELECT extract(year FROM placed), extract(month FROM placed), sum(total) FROM {s}.orders GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT k, date_trunc('day', ts), date_trunc('week', ts), date_trunc('month', ts), date_trunc('quarter', ts), date_trunc('year', ts) FROM {s}.dates ORDER BY k;
+SELECT k, date_trunc('hour', ts), date_trunc('minute', ts), date_trunc('second', ts) FROM {s}.dates ORDER BY k;
+
+-- case: text_operators
+SELECT k, t || v, v || t, c || t, t || c, c || c, t || '|', '|' || c FROM {s}.texts ORDER BY k;
+
+-- case: like
+SELECT k FROM {s}.texts WHERE t LIKE 'a%' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE '_' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t NOT LIKE '%b%' ORDER BY k;
+SELECT k FROM {s}.texts WHERE v LIKE '%_%' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c LIKE 'a' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c LIKE 'a%' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c LIKE '%c   ' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c NOT LIKE '% ' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c LIKE '______' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE '' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE 'a\_b' ORDER BY k;
+
+-- case: text_functions
+SELECT k, length(t), length(v), length(c), char_length(t), character_length(c), octet_length(t), octet_length(v) FROM {s}.texts ORDER BY k;
+SELECT k, left(t, 2), left(c, 5), left(t, 0), substr(t, 2), substr(t, 1, 3), substring(c FROM 2 FOR 3), substring(v, 4), substring(t FROM 3 FOR 0) FROM {s}.texts ORDER BY k;
+SELECT k, trim(t), ltrim(t), rtrim(v), btrim(c), trim(BOTH FROM t) FROM {s}.texts ORDER BY k;
+SELECT k, starts_with(t, 'a'), starts_with(t, ''), starts_with(t, v), starts_with(c, 'a') FROM {s}.texts ORDER BY k;
+SELECT k, md5(t), md5(c), md5(v) FROM {s}.texts ORDER BY k;
+SELECT substring(c FROM 1 FOR 1), count(*) FROM {s}.texts GROUP BY 1 ORDER BY 1;
+
+-- case: letter_case
+SELECT lower(bytes), upper(bytes) FROM {s}.coll WHERE k < 9 ORDER BY k;
+SELECT lower(bytes) FROM {s}.coll ORDER BY k;
+SELECT lower(t), upper(v) FROM {s}.texts WHERE k NOT BETWEEN 7 AND 12 ORDER BY k;
+SELECT upper(t), count(*) FROM {s}.texts GROUP BY 1 ORDER BY 1;
+
+-- case: aggregates
+SELECT count(*), count(i2), count(DISTINCT i4), min(i8), max(i2), sum(i2), sum(i4), sum(i8) FROM {s}.ints;
+SELECT count(t), count(DISTINCT t), min(t), max(v), count(DISTINCT c), max(k) FROM {s}.texts;
+SELECT min(d), max(ts), max(tz), count(DISTINCT d) FROM {s}.dates;
+SELECT bool_and(b), bool_or(b), every(b), count(b) FROM {s}.misc;
+SELECT bool_and(b), sum(k), min(t), max(n), count(n) FROM {s}.nothing;
+SELECT count(*) FILTER (WHERE i4 > 0), sum(i4) FILTER (WHERE i4 < 0), min(i8) FILTER (WHERE false) FROM {s}.ints;
+SELECT sum(DISTINCT i4), sum(DISTINCT i8) FROM {s}.ints;
+SELECT sum(a.i8 + 0.5) FROM {s}.ints a, {s}.series;
+
+-- case: numeric_aggregates
+SELECT sum(n), sum(w), sum(z), sum(s), avg(n), avg(z), avg(s) FROM {s}.nums;
+SELECT sum(n), avg(n), avg(w), avg(s) FROM {s}.nums WHERE k > 5;
+SELECT avg(i2), avg(i4), avg(i8) FROM {s}.ints;
+SELECT avg(k), avg(n) FROM {s}.nothing;
+SELECT dept, avg(pay), avg(id), sum(pay), avg(pay) FILTER (WHERE id > 3) FROM {s}.emp GROUP BY dept ORDER BY avg(pay) DESC, dept;
+SELECT dept, avg(pay) AS a FROM {s}.emp GROUP BY dept HAVING avg(pay) > 500 ORDER BY a;
+SELECT avg(DISTINCT pay), sum(DISTINCT pay) FROM {s}.emp;
+SELECT id FROM {s}.emp e WHERE pay > (SELECT avg(pay) FROM {s}.emp b WHERE b.dept = e.dept) ORDER BY id;
+SELECT id FROM {s}.emp e WHERE pay < (SELECT 0.9 * avg(pay) FROM {s}.emp) ORDER BY id;
+SELECT status, avg(qty), avg(total), sum(qty * total) FROM {s}.orders GROUP BY status ORDER BY status;
+SELECT sum(CASE WHEN k > 6 THEN n ELSE 0 END), sum(CASE WHEN k > 60 THEN n ELSE 0 END), sum(CASE WHEN k > 60 THEN n END) FROM {s}.nums;
+SELECT customer_id, sum(CASE WHEN status = 'paid' THEN total ELSE 0 END), sum(coalesce(total, 0)) FROM {s}.orders GROUP BY 1 ORDER BY 1;
+SELECT sum(coalesce(n, 0)), sum(coalesce(n, 1.125)), sum(coalesce(NULL, n)) FROM {s}.nums;
+SELECT sum(w), avg(w) FROM {s}.nums, {s}.series;
+
+-- case: casts
+SELECT k, i2::int, i2::bigint, i4::bigint, i8::numeric, i4::text, i8::text, i2::float8, i8::float8 FROM {s}.ints ORDER BY k;
+SELECT k, i8::int, i4::smallint FROM {s}.ints WHERE k NOT IN (4, 5, 10) ORDER BY k;
+SELECT i8::smallint FROM {s}.ints WHERE k = 10;
+SELECT i8::int FROM {s}.ints WHERE k = 5;
+SELECT k, n::int, n::bigint, s::int, z::smallint, n::text, w::text, n::float8, s::float8, w::float8 FROM {s}.nums WHERE k NOT IN (4, 5) ORDER BY k;
+SELECT n::smallint FROM {s}.nums WHERE k = 4;
+SELECT z::smallint FROM {s}.nums WHERE k = 5;
+SELECT k, n::numeric(6,1), s::numeric(12,3), n::numeric(4), k::numeric(5,2), i8::numeric(30,4) FROM {s}.nums JOIN {s}.ints USING (k) WHERE k NOT IN (4, 5) ORDER BY k;
+SELECT n::numeric(3,2) FROM {s}.nums WHERE k = 10;
+SELECT k, (n / 3)::text, (n / 3)::float8, n::numeric FROM {s}.nums ORDER BY k;
+SELECT k, b::text, b::int, u::text, b::boolean, u::uuid FROM {s}.misc ORDER BY k;
+SELECT k, v::text, c::text, c::text || '|', t::text FROM {s}.texts ORDER BY k;
+SELECT k, ts::date, d::timestamp, d::date, ts::timestamp FROM {s}.dates ORDER BY k;
+SELECT k, f4::float8, f8::float8 FROM {s}.floats ORDER BY k;
+SELECT NULL::int, NULL::text, NULL::date, NULL::numeric(5,2), '1.50'::numeric, '2.5'::numeric(5,2), '-0.5'::numeric FROM {s}.emp WHERE id = 1;
