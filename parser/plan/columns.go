@@ -19,11 +19,13 @@ type usedColumns struct {
 
 func columnsUsed(node *pg_query.RawStmt) usedColumns {
 	u := usedColumns{names: map[string]bool{}, starred: map[string]bool{}}
+	var joins []string // names of joins, whose columns are those of several relations
 	parser.Walk(node, func(m proto.Message) bool {
 		switch n := m.(type) {
 		case *pg_query.ColumnRef:
 			u.reference(n.Fields)
 		case *pg_query.JoinExpr:
+			joins = append(joins, n.GetAlias().GetAliasname(), n.GetJoinUsingAlias().GetAliasname())
 			u.all = u.all || n.IsNatural
 			for _, name := range n.UsingClause {
 				u.names[name.GetString_().GetSval()] = true
@@ -31,6 +33,7 @@ func columnsUsed(node *pg_query.RawStmt) usedColumns {
 		}
 		return true
 	})
+	u.all = u.all || slices.ContainsFunc(joins, func(name string) bool { return u.starred[name] })
 	return u
 }
 
