@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -23,6 +24,7 @@ type client struct {
 	Install  [][]string `json:"install"`
 	Version  []string   `json:"version"`
 	Run      []string   `json:"run"`
+	TLS      string     `json:"tls"` // verifies, binds or nothing
 
 	root    string // of the checkout
 	dir     string // below root
@@ -84,6 +86,9 @@ func readClient(root, file string) (*client, error) {
 	}
 	if c.Name == "" || c.Language == "" || len(c.Run) == 0 || len(c.Version) == 0 {
 		return nil, fmt.Errorf("%s: name, language, version and run are required", file)
+	}
+	if !slices.Contains([]string{"", verifies, binds}, c.TLS) {
+		return nil, fmt.Errorf("%s: tls is %q or %q", file, verifies, binds)
 	}
 	return c, nil
 }

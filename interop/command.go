@@ -53,14 +53,20 @@ func (c *client) command(ctx context.Context, args, env []string) (stdout, stder
 	cmd.Dir, cmd.Env = filepath.Join(c.root, c.dir), env
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
+	err = runToEnd(ctx, cmd)
+	return out.String(), complaints.String(), err
+}
+
+// runToEnd runs a command made for a context. When that ends, so does all that the command has started.
+func runToEnd(ctx context.Context, cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = hangup
-	err = cmd.Run()
+	err := cmd.Run()
 	if ctx.Err() != nil {
-		err = fmt.Errorf("did not end in time: %w", ctx.Err())
+		return fmt.Errorf("did not end in time: %w", ctx.Err())
 	}
-	return out.String(), complaints.String(), err
+	return err
 }
 
 // cleanEnv is our own environment without what a client of Postgres would take as a setting.

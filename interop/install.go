@@ -1,20 +1,31 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 )
 
-// installLimit bounds the install of one client.
-const installLimit = 10 * time.Minute
+// installLimit bounds the installs of all clients together.
+const installLimit = 12 * time.Minute
+
+// impatient has package managers give up soon where their registry does not answer.
+var impatient = []string{
+	"PIP_RETRIES=1", "PIP_DEFAULT_TIMEOUT=20", "npm_config_fetch_retries=1", "npm_config_fetch_timeout=60000",
+	"CARGO_NET_RETRY=1", "CARGO_HTTP_TIMEOUT=20",
+}
 
 // installAll installs clients, each language's one after another. A client that cannot be installed keeps the reason.
 func installAll(ctx context.Context, clients []*client) {
+	ctx, cancel := context.WithTimeout(ctx, installLimit)
+	defer cancel()
 	byLanguage := map[string][]*client{}
 	for _, c := range clients {
 		language := strings.Split(c.dir, string(filepath.Separator))[1]
@@ -39,13 +50,11 @@ func installAll(ctx context.Context, clients []*client) {
 
 // install returns why a client cannot run, empty if it can.
 func (c *client) install(ctx context.Context, apt *sync.Mutex) string {
-	ctx, cancel := context.WithTimeout(ctx, installLimit)
-	defer cancel()
 	if reason := c.need(ctx, apt); reason != "" {
 		return reason
 	}
 	for _, args := range c.Install {
-		if out, complaint, err := c.command(ctx, args, nil); err != nil {
+		if out, complaint, err := c.command(ctx, args, impatient); err != nil {
 			return "install failed: " + brief(complaint, out, err)
 		}
 	}
@@ -66,19 +75,28 @@ func (c *client) need(ctx context.Context, apt *sync.Mutex) string {
 	defer apt.Unlock()
 	cmd := exec.CommandContext(ctx, filepath.Join(c.root, ".ci", "need"), c.Needs...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return brief(string(said), "", err)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := runToEnd(ctx, cmd); err != nil {
+		return brief(said.String(), "", err)
 	}
 	return ""
 }
 
-// brief is the last that a command said, in one line without characters that mean something in a table.
+var (
+	colour    = regexp.MustCompile("\x1b\\[[0-9;]*m")
+	complains = regexp.MustCompile(`(?im)^(?:\[|npm )?error.*`)
+)
+
+// brief is why a command failed, in one line without characters that mean something in a table: the first error that it
+// names, else the last that it said.
 func brief(complaint, out string, err error) string {
-	said := lastLine(complaint)
+	text := colour.ReplaceAllString(out+"\n"+complaint, "")
+	said := complains.FindString(text)
 	if said == "" {
-		said = lastLine(out)
+		said = lastLine(text)
 	}
-	if said == "" {
+	if said == "" || errors.Is(err, context.DeadlineExceeded) {
 		said = err.Error()
 	}
 	return strings.ReplaceAll(said, "|", "/")

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +26,8 @@ func TestClients(t *testing.T) {
 			t.Errorf("%s has no row of %s", document, c.dir)
 		} else if !strings.Contains(row, "| "+c.Language+" | "+c.Name+" |") {
 			t.Errorf("%s says of %s: %s", document, c.dir, row)
+		} else if v := (&verdict{client: c}); !strings.Contains(row, "not run") && !strings.Contains(row, "| "+v.secureCell()+" |") {
+			t.Errorf("%s does not say of %s: %q with TLS: %s", document, c.dir, v.secureCell(), row)
 		}
 		delete(rows, c.dir)
 	}
@@ -89,26 +94,47 @@ func TestVerdict(t *testing.T) {
 	c := &client{Name: "Client", Language: "Go", dir: "interop/go/client", version: "1.2"}
 	accepted := []acceptance{{"client", "copy", lake, "odd", "documented"}, {"client", "types", plain, "odd", "gone"}}
 	v := &verdict{client: c, differences: map[string][]string{}, expected: transcriptOf("cursor", "n/a none")}
-	v.compare(plain, v.expected, v.expected, nil)
+	v.compare(plain, checks, v.expected, v.expected, nil)
 	if !v.passed() {
 		t.Error("equal transcripts do not pass")
 	}
 	different := transcriptOf("", "")
 	different["copy"] = []string{"odd one", "fine"}
-	v.compare(lake, v.expected, different, accepted)
+	v.compare(lake, checks, v.expected, different, accepted)
 	if v.passed() || !slices.Equal(v.differences[lake], []string{"cursor"}) || len(v.accepted) != 1 {
 		t.Errorf("differences %v, accepted %v", v.differences, v.accepted)
 	}
-	want := "| Go | Client | 1.2 | 9 of 9 | 7 of 9 (differs: cursor; see below: copy) | cursor | [interop/go/client](../interop/go/client) |"
+	v.compare(overTLS, secureChecks, v.expected, transcriptOf("types", "others"), nil)
+	want := "| Go | Client | 1.2 | 9 of 9 | 7 of 9 (differs: cursor; see below: copy) | differs: types | cursor | [interop/go/client](../interop/go/client) |"
 	if got := v.row(); got != want {
 		t.Errorf("row\n%s\nwant\n%s", got, want)
 	}
 	stale := &verdict{client: c, differences: map[string][]string{}}
-	if stale.compare(plain, transcriptOf("", ""), transcriptOf("", ""), accepted); stale.passed() {
+	if stale.compare(plain, checks, transcriptOf("", ""), transcriptOf("", ""), accepted); stale.passed() {
 		t.Error("an accepted difference that does not occur passes")
 	}
 	if lost := (&verdict{client: &client{failed: "no registry"}}); !lost.passed() {
 		t.Error("a client that is not run counts as a difference")
+	}
+}
+
+func TestBrief(t *testing.T) {
+	failed := errors.New("exit status 1")
+	for _, c := range []struct {
+		complaint, out string
+		err            error
+		want           string
+	}{
+		{"", "[ERROR] no | route\n[ERROR] See the help\n\x1b[0m\x1b[0m\n", failed, "[ERROR] no / route"},
+		{"npm warn old\nnpm error code ENOTFOUND\nnpm error more\n", "", failed, "npm error code ENOTFOUND"},
+		{"WARNING: connection error\nERROR: none found\n", "", failed, "ERROR: none found"},
+		{"sh: mvn: not found\n", "hello\n", failed, "sh: mvn: not found"},
+		{"", "", failed, "exit status 1"},
+		{"Downloading\n", "", fmt.Errorf("did not end in time: %w", context.DeadlineExceeded), "did not end in time: context deadline exceeded"},
+	} {
+		if got := brief(c.complaint, c.out, c.err); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -19,9 +20,27 @@ const stopWait = 20 * time.Second
 type process struct {
 	addr   string
 	cmd    *exec.Cmd
-	said   bytes.Buffer
+	said   output
 	ended  chan struct{}
 	result error
+}
+
+// output keeps what a process has said so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(text []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(text)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // startProcess runs a server and returns when it takes connections.
@@ -41,7 +60,7 @@ func startProcess(ctx context.Context, addr string, cmd *exec.Cmd) (*process, er
 		}
 		select {
 		case <-p.ended:
-			return nil, fmt.Errorf("%s ended at once: %w\n%s", cmd.Path, p.result, p.said.Bytes())
+			return nil, fmt.Errorf("%s ended at once: %w\n%s", cmd.Path, p.result, p.said.String())
 		case <-ctx.Done():
 			return nil, errors.Join(fmt.Errorf("%s does not listen on %s", cmd.Path, addr), p.stop())
 		case <-time.After(10 * time.Millisecond):
@@ -56,7 +75,7 @@ func (p *process) stop() error {
 	}
 	select {
 	case <-p.ended:
-		return fmt.Errorf("the proxy has ended by itself: %w\n%s", p.result, p.said.Bytes())
+		return fmt.Errorf("the proxy has ended by itself: %w\n%s", p.result, p.said.String())
 	default:
 	}
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL} {

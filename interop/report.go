@@ -23,7 +23,7 @@ const (
 func (v *verdict) row() string {
 	c := v.client
 	if c.failed != "" {
-		return fmt.Sprintf("| %s | %s | | not run: %s | | | [%s](../%s) |", c.Language, c.Name, c.failed, c.dir, c.dir)
+		return fmt.Sprintf("| %s | %s | | not run: %s | | | | [%s](../%s) |", c.Language, c.Name, c.failed, c.dir, c.dir)
 	}
 	var missing []string
 	for _, check := range checks {
@@ -31,8 +31,21 @@ func (v *verdict) row() string {
 			missing = append(missing, check)
 		}
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | [%s](../%s) |", c.Language, c.Name, c.version,
-		v.cell(plain, len(missing)), v.cell(lake, len(missing)), strings.Join(missing, ", "), c.dir, c.dir)
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | [%s](../%s) |", c.Language, c.Name, c.version,
+		v.cell(plain, len(missing)), v.cell(lake, len(missing)), v.secureCell(), strings.Join(missing, ", "), c.dir, c.dir)
+}
+
+// secureCell says how the client used TLS.
+func (v *verdict) secureCell() string {
+	switch d := v.differences[overTLS]; {
+	case v.broken != "":
+		return "broken"
+	case len(d) > 0:
+		return "differs: " + strings.Join(d, ", ")
+	case v.client.TLS == binds:
+		return verifies + ", " + binds
+	}
+	return v.client.TLS
 }
 
 // cell says how many of the checks that apply passed on a schema's tables.
@@ -62,7 +75,7 @@ func (v *verdict) cell(schema string, missing int) string {
 // table is a table of rows, and the differences that are accepted below it.
 func table(rows []string, accepted []acceptance) string {
 	var b strings.Builder
-	b.WriteString("| language | client | version | home tables | foreign tables | no means for | tested by |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| language | client | version | home tables | foreign tables | TLS | no means for | tested by |\n|---|---|---|---|---|---|---|---|\n")
 	for _, row := range rows {
 		b.WriteString(row + "\n")
 	}

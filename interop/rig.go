@@ -30,7 +30,7 @@ type rig struct {
 	work   string
 	home   *embedded.Home
 	second *embedded.Home
-	sluice *process
+	sluice *process // it speaks TLS with home always, with clients if they ask for it
 }
 
 func newRig(ctx context.Context, s *settings) (r *rig, err error) {
@@ -60,17 +60,46 @@ func newRig(ctx context.Context, s *settings) (r *rig, err error) {
 			return nil, err
 		}
 	}
+	if err := r.addTLS(ctx); err != nil {
+		return nil, err
+	}
+	return r, r.startSluice(ctx, s)
+}
+
+// addTLS gives home a certificate, and makes an authority that has signed none.
+func (r *rig) addTLS(ctx context.Context) error {
+	data := filepath.Join(r.home.Dir(), "data")
+	a, err := newAuthority(data)
+	if err != nil {
+		return err
+	}
+	if err := a.issue(data); err != nil {
+		return err
+	}
+	if _, err := newAuthority(r.work); err != nil {
+		return err
+	}
+	return execute(ctx, r.home.URL("postgres"), "ALTER SYSTEM SET ssl = on", "SELECT pg_reload_conf()")
+}
+
+func (r *rig) startSluice(ctx context.Context, s *settings) error {
 	addr, err := freeAddress()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	binary, err := s.binary()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	cmd := exec.Command(binary, "serve", "--home", r.home.URL("postgres"), "--listen", addr, "--log-level", "warn", "--drain", "1s")
-	r.sluice, err = startProcess(ctx, addr, cmd)
-	return r, err
+	data := filepath.Join(r.home.Dir(), "data")
+	home := urlOf(r.home.Addr(), "postgres", url.User("postgres")) + "?sslmode=verify-full&sslrootcert=" + filepath.Join(data, authorityFile)
+	r.sluice, err = startProcess(ctx, addr, exec.Command(binary, "serve", "--home", home, "--listen", addr, "--drain", "1s",
+		"--log-level", "debug", "--tls-cert", filepath.Join(data, certificateFile), "--tls-key", filepath.Join(data, keyFile)))
+	if err != nil {
+		return err
+	}
+	// Without the catalog in the proxy's own database it cannot bind a login to its certificate.
+	return execute(ctx, urlOf(addr, "postgres", url.User("postgres")), "CREATE EXTENSION sluice")
 }
 
 // addRole makes the role that clients are, and has a server ask it for its password.

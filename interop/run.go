@@ -27,7 +27,7 @@ type verdict struct {
 // passed reports whether the client saw no difference. One that could not be installed has seen none.
 func (v *verdict) passed() bool {
 	return v.client.failed != "" ||
-		v.broken == "" && len(v.differences[plain])+len(v.differences[lake])+len(v.stale) == 0
+		v.broken == "" && len(v.differences)+len(v.stale) == 0
 }
 
 // runAll runs the clients, several at the same time, and returns their verdicts in order.
@@ -65,17 +65,18 @@ const (
 
 // trial is one run of a client.
 type trial struct {
-	name   string
-	server server
-	schema string
-	only   string
+	name      string
+	server    server
+	schema    string
+	only      string
+	authority string // file with the certificate of whom the server's must be signed by; empty: no TLS
 }
 
 var trials = []trial{
-	{"home", homeServer, plain, ""},
-	{"plain", sluiceServer, plain, ""},
-	{"lake", sluiceServer, lake, ""},
-	{"twin", secondServer, lake, "introspect"},
+	{"home", homeServer, plain, "", ""},
+	{"plain", sluiceServer, plain, "", ""},
+	{"lake", sluiceServer, lake, "", ""},
+	{"twin", secondServer, lake, "introspect", ""},
 }
 
 // judge runs a client everywhere and compares.
@@ -86,20 +87,23 @@ func (r *rig) judge(ctx context.Context, v *verdict, accepted []acceptance, keep
 	}
 	seen := map[string]transcript{}
 	for _, t := range trials {
-		began := time.Now()
 		if seen[t.name], err = stage.run(ctx, v.client, t, keep); err != nil {
 			return fmt.Errorf("run %s: %w", t.name, err)
 		}
-		progress("%-22s %-10s %.1f s", v.client.key(), t.name, time.Since(began).Seconds())
 	}
 	v.expected = seen["home"]
-	v.compare(plain, seen["home"], seen["plain"], accepted)
+	v.compare(plain, checks, seen["home"], seen["plain"], accepted)
 	expected := transcript{}
 	for check, lines := range seen["home"] {
 		expected[check] = lines
 	}
 	expected["introspect"] = seen["twin"]["introspect"]
-	v.compare(lake, expected, seen["lake"], accepted)
+	v.compare(lake, checks, expected, seen["lake"], accepted)
+	if v.client.TLS != "" {
+		if err := stage.secure(ctx, v, seen["home"], accepted, keep); err != nil {
+			return err
+		}
+	}
 	return stage.intact(ctx)
 }
 
@@ -110,7 +114,9 @@ func (s *stage) run(ctx context.Context, c *client, t trial, keep string) (trans
 	}
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
-	out, complaint, err := c.command(ctx, c.Run, s.environment(t))
+	began := time.Now()
+	out, complaint, err := c.command(ctx, c.Run, append(s.environment(t), t.securely(c)...))
+	progress("%-22s %-10s %.1f s", c.key(), t.name, time.Since(began).Seconds())
 	if keep != "" {
 		for suffix, text := range map[string]string{"out": out, "err": complaint} {
 			if err := os.WriteFile(filepath.Join(keep, c.key()+"."+t.name+"."+suffix), []byte(text), 0o644); err != nil {
@@ -125,7 +131,7 @@ func (s *stage) run(ctx context.Context, c *client, t trial, keep string) (trans
 }
 
 // compare adds the differences between two transcripts.
-func (v *verdict) compare(schema string, want, got transcript, accepted []acceptance) {
+func (v *verdict) compare(schema string, checks []string, want, got transcript, accepted []acceptance) {
 	for _, check := range checks {
 		wanted, found := want[check], got[check]
 		for _, a := range excused(accepted, v.client.key(), check, schema) {

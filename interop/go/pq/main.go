@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func describe(err error) string {
 // with gives a check a pool of two connections.
 func with(options string, use func(context.Context, *sql.DB, check.Say) error) check.Func {
 	return func(ctx context.Context, say check.Say) (err error) {
-		db, err := sql.Open("postgres", check.URL+"?sslmode=disable"+options)
+		db, err := sql.Open("postgres", check.URL+"?sslmode="+os.Getenv("PGSSLMODE")+options)
 		if err != nil {
 			return err
 		}
@@ -72,7 +73,7 @@ func connect(ctx context.Context, say check.Say) error {
 		return err
 	}
 	wrong.User = url.UserPassword(wrong.User.Username(), "wrong")
-	wrong.RawQuery = "sslmode=disable"
+	wrong.RawQuery = "sslmode=" + os.Getenv("PGSSLMODE")
 	db, err := sql.Open("postgres", wrong.String())
 	if err != nil {
 		return err

@@ -58,6 +58,11 @@ final class Client {
         Properties p = new Properties();
         p.setProperty("user", System.getenv("PGUSER"));
         p.setProperty("password", System.getenv("PGPASSWORD"));
+        p.setProperty("sslmode", System.getenv("PGSSLMODE"));
+        if (System.getenv("PGSSLROOTCERT") != null) {
+            p.setProperty("sslrootcert", System.getenv("PGSSLROOTCERT"));
+            p.setProperty("channelBinding", "require");
+        }
         for (int i = 0; i < options.length; i += 2) {
             p.setProperty(options[i], options[i + 1]);
         }

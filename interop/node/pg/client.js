@@ -8,7 +8,7 @@ const QueryStream = require('pg-query-stream')
 const copy = require('pg-copy-streams')
 const { main, url, schema, scratch, columns, endless, failing, until, show } = require('../check')
 
-const config = { connectionString: url, statement_timeout: 60000 }
+const config = { connectionString: url, statement_timeout: 60000, enableChannelBinding: true }
 const item = `${schema}.item`
 const series = `${schema}.series`
 const sink = `${schema}.sink`

@@ -11,8 +11,12 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes, BytesMut};
 use check::{Say, anonymous, endless, failing, hex, setting, table, wanted};
 use futures_util::{SinkExt, TryStreamExt, future::join_all};
+use rustls::pki_types::{CertificateDer, pem::PemObject};
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Error, IsolationLevel, NoTls, Row, SimpleQueryMessage};
+use tokio_postgres::{Client, Config, Error, IsolationLevel, Row, SimpleQueryMessage};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// The columns of item.
 const COLUMNS: [&str; 18] = [
@@ -67,8 +71,29 @@ fn show(row: &Row) -> String {
         .join(" ")
 }
 
+/// Where and how to connect, as the environment says.
+fn config() -> Result<Config, Error> {
+    let mut config: Config = setting("SLUICE_INTEROP_URL").parse()?;
+    if setting("PGSSLMODE") == "disable" {
+        config.ssl_mode(SslMode::Disable);
+    } else {
+        config.ssl_mode(SslMode::Require);
+    }
+    Ok(config)
+}
+
+/// TLS that trusts the environment's authority and no other.
+fn tls() -> MakeRustlsConnect {
+    let mut roots = RootCertStore::empty();
+    let file = setting("PGSSLROOTCERT");
+    if !file.is_empty() {
+        roots.add(CertificateDer::from_pem_file(file).expect("a PEM file")).expect("a certificate of an authority");
+    }
+    MakeRustlsConnect::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
+}
+
 async fn connect() -> Result<Client, Error> {
-    let (client, connection) = tokio_postgres::connect(&setting("SLUICE_INTEROP_URL"), NoTls).await?;
+    let (client, connection) = config()?.connect(tls()).await?;
     tokio::spawn(connection);
     Ok(client)
 }
@@ -108,9 +133,9 @@ async fn main() {
 async fn connecting(client: Client, say: Say) -> Result<(), Error> {
     let row = client.query_one("SELECT current_user::text, current_setting('server_version')", &[]).await?;
     say.line(format!("{} {} closed {}", row.get::<_, String>(0), row.get::<_, String>(1), client.is_closed()));
-    let mut wrong: tokio_postgres::Config = setting("SLUICE_INTEROP_URL").parse()?;
+    let mut wrong = config()?;
     wrong.password("wrong");
-    say.line(format!("wrong password {}", outcome(wrong.connect(NoTls).await.map(|_| ()))));
+    say.line(format!("wrong password {}", outcome(wrong.connect(tls()).await.map(|_| ()))));
     Ok(())
 }
 
@@ -300,7 +325,7 @@ async fn cancel(client: Client, say: Say) -> Result<(), Error> {
             tokio::select! {
                 r = &mut running => break r,
                 // A cancel that comes before the statement hits nothing: repeat it.
-                _ = tokio::time::sleep(Duration::from_millis(300)) => token.cancel_query(NoTls).await?,
+                _ = tokio::time::sleep(Duration::from_millis(300)) => token.cancel_query(tls()).await?,
             }
         };
         say.line(outcome(result));
