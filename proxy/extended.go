@@ -161,7 +161,9 @@ func (s *Session) onBind(size int) error {
 	}
 	s.settleTransaction()
 	if old := s.portals[portalName]; old != nil {
-		if portalName != "" {
+		if lives, err := s.lives(portalName); err != nil {
+			return s.refuse(size, err)
+		} else if lives && portalName != "" {
 			return s.refuseBind(size)
 		}
 		s.closePortal(portalName)

@@ -26,6 +26,7 @@ type portal struct {
 	// announce has the columns sent before the rows, once it is sure that there are any: RETURNING runs to its end first.
 	announce bool
 	temps    []string // temporary tables that a home portal reads
+	reads    []uint32 // relations of ours
 
 	open func(ctx context.Context) (*cursor, error) // the first Execute; a nil cursor returns no rows
 	// timeout is the statement_timeout in force, known once the statement was analysed.
@@ -59,7 +60,7 @@ func (s *Session) bindHome(x *execution, m *pgproto3.Bind) error {
 		return err
 	}
 	name := m.DestinationPortal
-	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true}
+	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true, reads: x.reads()}
 	if x.statement.Kind != parser.DeclareCursor { // whose cursor reads them longer than this portal lives
 		p.temps = x.temps()
 	}

@@ -34,6 +34,18 @@ func (s *Session) bindShadow(ctx context.Context, p *prepared, m *pgproto3.Bind)
 // needsShadow reports whether the life of a portal of this name depends on more than the session knows.
 func (s *Session) needsShadow(name string) bool { return name != "" || s.hasSavepoints() }
 
+// livesSQL finds a portal at home.
+const livesSQL = "SELECT FROM pg_catalog.pg_cursors WHERE name OPERATOR(pg_catalog.=) $1"
+
+// lives reports whether a portal of ours has not ended with a subtransaction. Home is ours.
+func (s *Session) lives(name string) (bool, error) {
+	if name == "" || !s.hasSavepoints() || s.home.state() == 'E' {
+		return true, nil
+	}
+	rows, err := s.Query(s.ctx, livesSQL, name)
+	return len(rows) > 0, err
+}
+
 // checkPortal complains of a portal of ours that cannot be executed or described: in a failed transaction block, or
 // because it has ended with a subtransaction. Home is ours.
 func (s *Session) checkPortal(name string, p *portal, execute bool) error {

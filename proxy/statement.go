@@ -58,7 +58,7 @@ func (x *execution) temps() []string {
 
 // portal makes the portal that runs x when it is executed.
 func (x *execution) portal(s *Session, formats []int16) *portal {
-	p := &portal{formats: formats, tag: x.tag, timeout: x.timeout}
+	p := &portal{formats: formats, tag: x.tag, timeout: x.timeout, reads: x.reads()}
 	if x.described.rows {
 		p.fields = x.described.fields
 	}

@@ -35,6 +35,8 @@ func (s *Session) utility(st *parser.Statement) utility {
 	switch n := st.Node.Stmt; {
 	case catalog.Extension(n) != nil:
 		return s.extension
+	case s.snapshot.Installed && s.mayBeInUse(n):
+		return s.alter
 	case n.GetCreateForeignServerStmt() != nil, n.GetAlterForeignServerStmt() != nil,
 		n.GetCreateUserMappingStmt() != nil, n.GetAlterUserMappingStmt() != nil,
 		n.GetCreateForeignTableStmt() != nil,
