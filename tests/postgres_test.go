@@ -3,6 +3,7 @@ package tests
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -19,15 +20,21 @@ import (
 	"github.com/sluicedb/sluice/proxy"
 )
 
-// postgresProxy runs a proxy that has both engines, over a fresh database with the extension, and returns the URL of that
-// around the proxy and through it.
+// postgresProxy runs a proxy that has both engines, makes the extension in a database and returns the URL of that through
+// the proxy.
 func postgresProxy(t *testing.T, home string) (through string) {
 	config, err := pgconn.ParseConfig(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	database := config.Database
-	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}})
+	through = proxyURL(startBoth(t, config), config.Database)
+	exec(t, through, "CREATE EXTENSION sluice")
+	return through
+}
+
+// startBoth runs a proxy that has both engines for the length of a test and returns its address.
+func startBoth(t *testing.T, config *pgconn.Config) (addr string) {
+	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}, Logger: slog.New(slog.NewTextHandler(logTo(t), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +50,7 @@ func postgresProxy(t *testing.T, home string) (through string) {
 			t.Errorf("the proxy ended with %v", err)
 		}
 	})
-	through = proxyURL(listener.Addr().String(), database)
-	exec(t, through, "CREATE EXTENSION sluice")
-	return through
+	return listener.Addr().String()
 }
 
 // otherServer returns the statements that declare a database as foreign server "other" for everybody. Those who own it are superusers,

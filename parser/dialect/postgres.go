@@ -15,17 +15,17 @@ type Postgres struct{}
 var builtInTypes = map[uint32]string{
 	16: "boolean", 17: "bytea", 18: `"char"`, 19: "name", 20: "bigint", 21: "smallint", 23: "integer", 25: "text", 26: "oid", 114: "json",
 	600: "point", 601: "lseg", 602: "path", 603: "box", 604: "polygon", 628: "line", 650: "cidr", 700: "real", 701: "double precision",
-	718: "circle", 774: "macaddr8", 829: "macaddr", 869: "inet", 1042: "character", 1043: "character varying", 1082: "date",
+	718: "circle", 774: "macaddr8", 829: "macaddr", 869: "inet", 1042: "bpchar", 1043: "character varying", 1082: "date",
 	1083: "time without time zone", 1114: "timestamp without time zone", 1184: "timestamp with time zone", 1186: "interval",
-	1266: "time with time zone", 1560: "bit", 1562: "bit varying", 1700: "numeric", 2950: "uuid", 3614: "tsvector", 3615: "tsquery",
+	1266: "time with time zone", 1560: `"bit"`, 1562: "bit varying", 1700: "numeric", 2950: "uuid", 3614: "tsvector", 3615: "tsquery",
 	3802: "jsonb", 3904: "int4range", 3906: "numrange", 3908: "tsrange", 3910: "tstzrange", 3912: "daterange", 3926: "int8range",
 	4451: "int4multirange", 4532: "nummultirange", 4533: "tsmultirange", 4534: "tstzmultirange", 4535: "datemultirange", 4536: "int8multirange",
 
 	199: "json[]", 1000: "boolean[]", 1001: "bytea[]", 1002: `"char"[]`, 1003: "name[]", 1005: "smallint[]", 1007: "integer[]", 1009: "text[]",
-	1014: "character[]", 1015: "character varying[]", 1016: "bigint[]", 1017: "point[]", 1021: "real[]", 1022: "double precision[]",
+	1014: "bpchar[]", 1015: "character varying[]", 1016: "bigint[]", 1017: "point[]", 1021: "real[]", 1022: "double precision[]",
 	1028: "oid[]", 1040: "macaddr[]", 1041: "inet[]", 651: "cidr[]", 1115: "timestamp without time zone[]", 1182: "date[]",
 	1183: "time without time zone[]", 1185: "timestamp with time zone[]", 1187: "interval[]", 1231: "numeric[]", 1270: "time with time zone[]",
-	1561: "bit[]", 1563: "bit varying[]", 2951: "uuid[]", 3643: "tsvector[]", 3807: "jsonb[]", 3905: "int4range[]", 3907: "numrange[]",
+	1561: `"bit"[]`, 1563: "bit varying[]", 2951: "uuid[]", 3643: "tsvector[]", 3807: "jsonb[]", 3905: "int4range[]", 3907: "numrange[]",
 	3909: "tsrange[]", 3911: "tstzrange[]", 3913: "daterange[]", 3927: "int8range[]",
 }
 
