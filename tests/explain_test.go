@@ -17,7 +17,7 @@ func TestExplainFormats(t *testing.T) {
 	exec(t, w.through, "CREATE FOREIGN TABLE item (id int, name text) SERVER lake", "CREATE TABLE h AS SELECT g AS id FROM generate_series(1, 3) g")
 	conn := connect(t, w.through)
 	for sql, said := range map[string][]string{
-		"SELECT name FROM item WHERE name <> 'a\"b'":                                 {"remote", "a\"b"},
+		"SELECT name FROM item WHERE name <> 'a\"b'":                                   {"remote", "a\"b"},
 		"SELECT reverse(name) FROM item JOIN h USING (id) WHERE item.id < 3":           {"home_join", "evaluated at home", "Hash Join", " < 3"},
 		"SELECT count(*) FROM item a, item b, h WHERE a.id < 2 AND reverse('x') = 'x'": {"home_join", " < 2"},
 	} {
