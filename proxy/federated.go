@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -36,43 +38,55 @@ func (s *Session) homeRelations(ctx context.Context, x *execution, references []
 
 // openFederated opens a statement that the federation engine computes over its inputs.
 func (s *Session) openFederated(ctx context.Context, x *execution, observe observer) (engines.Stream, error) {
-	f := &federatedStream{turn: make(chan struct{}, 1)}
-	q := engines.FederatedQuery{Query: engines.Query{SQL: x.plan.RemoteSQL}, Feeds: make([]engines.Feed, len(x.plan.Inputs))}
-	var err error
-	if q.Args, err = s.pick(ctx, x, x.plan.Params); err != nil {
-		return nil, err
-	}
-	var ofHome []int
-	for i := range x.plan.Inputs {
-		in := &x.plan.Inputs[i]
-		q.Feeds[i] = engines.Feed{Columns: in.Feed, Rows: in.Rows}
-		if in.Server == nil {
-			ofHome = append(ofHome, i)
-		} else if q.Feeds[i].Open, err = s.remoteFeed(ctx, x, in); err != nil {
-			return nil, err
+	f := newFederatedStream(len(x.plan.Inputs))
+	err := s.openFeeds(ctx, x, f)
+	if err == nil {
+		q := engines.FederatedQuery{Query: engines.Query{SQL: x.plan.RemoteSQL}}
+		for i, open := range f.open {
+			in := &x.plan.Inputs[i]
+			q.Feeds = append(q.Feeds, engines.Feed{Columns: in.Feed, Rows: in.Rows, Open: observe.opening(i, open)})
+		}
+		if q.Args, err = s.pick(ctx, x, x.plan.Params); err == nil {
+			f.give()
+			f.Stream, err = s.server.config.Federation.Open(ctx, q)
+			f.take()
 		}
 	}
-	if f.home, err = s.openInputs(ctx, x, ofHome); err != nil {
-		return nil, err
-	}
-	for i, h := range f.home {
-		q.Feeds[ofHome[i]].Open = f.feed(h)
-	}
-	for i := range q.Feeds {
-		q.Feeds[i].Open = observe.opening(i, q.Feeds[i].Open)
-	}
-	f.give()
-	f.Stream, err = s.server.config.Federation.Open(ctx, q)
-	f.take()
-	if err == nil && f.failure != nil {
-		_ = f.Stream.Close()
+	if err == nil {
 		err = f.failure
 	}
 	if err != nil {
-		f.closeHome()
+		_ = f.Close() // it has failed anyway
 		return nil, err
 	}
 	return f, nil
+}
+
+// openFeeds says how each input is opened. Inputs whose keys restrict others are read first: those of engines, then those
+// of home, which may be restricted themselves.
+func (s *Session) openFeeds(ctx context.Context, x *execution, f *federatedStream) (err error) {
+	var ofHome []int
+	for i := range x.plan.Inputs {
+		in := &x.plan.Inputs[i]
+		if in.Server == nil {
+			ofHome = append(ofHome, i)
+		} else if f.open[i], err = s.remoteFeed(ctx, x, in, nil); err != nil {
+			return err
+		}
+	}
+	if err := s.bind(ctx, x, f, false); err != nil {
+		return err
+	}
+	if f.home, err = s.openInputs(ctx, x, ofHome, f.bound); err != nil {
+		return err
+	}
+	for i, h := range f.home {
+		f.open[ofHome[i]] = f.feed(h)
+	}
+	f.give()
+	err = s.bind(ctx, x, f, true)
+	f.take()
+	return err
 }
 
 // observer makes of the stream of an input what is read in its place.
@@ -91,11 +105,15 @@ func (o observer) opening(input int, open func(context.Context) (engines.Stream,
 	}
 }
 
-// remoteFeed returns what opens an input at its server. The parameters are asked of home before anything runs.
-func (s *Session) remoteFeed(ctx context.Context, x *execution, in *plan.Input) (func(context.Context) (engines.Stream, error), error) {
+// remoteFeed returns what opens an input at its server, restricted to keys where they are given. The parameters are asked
+// of home before anything runs.
+func (s *Session) remoteFeed(ctx context.Context, x *execution, in *plan.Input, keys *string) (func(context.Context) (engines.Stream, error), error) {
 	engine, q, err := s.locate(ctx, x, x.inputQuery(in, []int16{encode.Binary}))
 	if err != nil {
 		return nil, err
+	}
+	if keys != nil {
+		q.SQL, q.Args = in.BoundSQL, append(slices.Clone(q.Args), keys)
 	}
 	return func(ctx context.Context) (engines.Stream, error) { return engine.Open(ctx, q) }, nil
 }
@@ -103,9 +121,9 @@ func (s *Session) remoteFeed(ctx context.Context, x *execution, in *plan.Input) 
 // snapshotTries is how often the inputs of home are opened anew because a transaction has ended between two of them.
 const snapshotTries = 10
 
-// openInputs opens portals at home over inputs of its own, by index. All see the same snapshot, as they would in one
+// openInputs opens portals at home over inputs of its own, by index, restricted to the keys that are bound for them. All see the same snapshot, as they would in one
 // statement: under READ COMMITTED each takes its own, and what home says of the snapshot before and after them tells.
-func (s *Session) openInputs(ctx context.Context, x *execution, inputs []int) ([]*homeStream, error) {
+func (s *Session) openInputs(ctx context.Context, x *execution, inputs []int, bound map[int]*string) ([]*homeStream, error) {
 	for range snapshotTries {
 		var r, undo request
 		var streams []*homeStream
@@ -119,7 +137,7 @@ func (s *Session) openInputs(ctx context.Context, x *execution, inputs []int) ([
 		}
 		for _, i := range inputs {
 			in := &x.plan.Inputs[i]
-			if err := s.addInput(ctx, &r, x, in); err != nil {
+			if err := s.addInput(ctx, &r, x, in, bound[i]); err != nil {
 				return nil, err
 			}
 			undo.close('P', in.TempName)
@@ -154,7 +172,7 @@ var errManySnapshots = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "home's t
 	"RESET sluice.route lets home compute the statement, or use REPEATABLE READ.")
 
 // addInput adds the messages that open a portal over one input of home.
-func (s *Session) addInput(ctx context.Context, r *request, x *execution, in *plan.Input) error {
+func (s *Session) addInput(ctx context.Context, r *request, x *execution, in *plan.Input, keys *string) error {
 	args, err := s.pick(ctx, x, in.Params)
 	if err != nil {
 		return err
@@ -168,17 +186,31 @@ func (s *Session) addInput(ctx context.Context, r *request, x *execution, in *pl
 			m.Parameters[i] = []byte(*a)
 		}
 	}
-	r.close('S', rowsName).parse(rowsName, in.RemoteSQL, types).add('B', &m)
+	sql := in.RemoteSQL
+	if keys != nil {
+		sql, m.Parameters = in.BoundSQL, append(m.Parameters, []byte(*keys))
+	}
+	r.close('S', rowsName).parse(rowsName, sql, types).add('B', &m)
 	return nil
 }
 
 // federatedStream is the result of a federated statement. What of it comes from home is read on the federation engine's
 // threads, but only while the session waits for rows: the turn says who may talk to home.
 type federatedStream struct {
-	engines.Stream
-	home    []*homeStream
-	turn    chan struct{} // holds one token while the inputs have the turn and none of them uses it
-	failure error         // of an input of home; who has the turn may look at it
+	engines.Stream // nil until the statement runs
+	open           []func(context.Context) (engines.Stream, error)
+	prefixes       []*prefix       // of inputs that were read before the statement ran
+	bound          map[int]*string // keys that inputs are restricted to
+	home           []*homeStream
+	turn           chan struct{} // holds one token while the inputs have the turn and none of them uses it
+	failure        error         // of an input of home; who has the turn may look at it
+}
+
+func newFederatedStream(inputs int) *federatedStream {
+	return &federatedStream{
+		open: make([]func(context.Context) (engines.Stream, error), inputs), prefixes: make([]*prefix, inputs),
+		bound: map[int]*string{}, turn: make(chan struct{}, 1),
+	}
 }
 
 func (f *federatedStream) give() { f.turn <- struct{}{} }
@@ -195,16 +227,19 @@ func (f *federatedStream) Next(ctx context.Context) (engines.Batch, error) {
 }
 
 // Close ends the statement. The portals at home go with the next statement that needs room, or with the transaction.
-func (f *federatedStream) Close() error {
-	err := f.Stream.Close()
-	f.closeHome()
-	return err
-}
-
-func (f *federatedStream) closeHome() {
+func (f *federatedStream) Close() (err error) {
+	if f.Stream != nil {
+		err = f.Stream.Close()
+	}
+	for _, p := range f.prefixes {
+		if p != nil && !p.opened.Load() { // no scan has closed it
+			err = errors.Join(err, p.Close())
+		}
+	}
 	for _, h := range f.home {
 		_ = h.Close() // it only notes that the portal is read no more
 	}
+	return err
 }
 
 // feed returns what opens the feed that reads a portal at home, which can be read but once.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,8 @@ func TestTPCH(t *testing.T) {
 	b.plain(t, "CREATE INDEX ON plain.lineitem (l_partkey, l_suppkey)", "ANALYZE") // query 20 takes minutes without
 	queries := tpch.Queries()
 	queries[17] = strings.Replace(queries[17], "> 300", "> 250", 1) // at this scale no order has as much
-	b.ask(t, queries[:], 22)
+	b.spread(t, "lineitem", "orders")
+	b.ask(t, queries[:], 22, &oracle.Side{Name: "spread federated", Schema: "spread", Route: "federated", Quick: true})
 }
 
 // TestClickBench does so with the 43 queries of ClickBench.
@@ -33,18 +35,19 @@ func TestClickBench(t *testing.T) {
 	b := newBenchmark(t)
 	b.load(t, "hits", clickbench.Definition, "DELIMITER E'\\t'", func(w io.Writer) error { return clickbench.Write(w, 20_000) })
 	b.plain(t, "ANALYZE")
-	b.ask(t, clickbench.Queries(), 42)
+	b.ask(t, clickbench.Queries(), 42, &oracle.Side{Name: "federated", Schema: "lake", Route: "federated", Quick: true})
 }
 
 // benchmark has the same tables in schema plain at home and, foreign, in schema lake.
 type benchmark struct {
 	*world
-	admin *pgx.Conn // around the proxy
-	files string    // where the Parquet files are
+	admin       *pgx.Conn         // around the proxy
+	definitions map[string]string // of the tables, by name
+	files       string            // where the Parquet files are
 }
 
 func newBenchmark(t *testing.T) *benchmark {
-	b := &benchmark{world: newWorld(t), files: t.TempDir()}
+	b := &benchmark{world: newWorld(t), files: t.TempDir(), definitions: map[string]string{}}
 	b.admin = connect(t, b.direct)
 	b.plain(t, "CREATE SCHEMA plain")
 	exec(t, b.through, "CREATE SCHEMA lake", "CREATE SERVER files FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '"+b.files+"')")
@@ -81,15 +84,36 @@ func (b *benchmark) load(t *testing.T, name string, definition func(more string)
 		fmt.Sprintf("CREATE TABLE %s (%s)", name, definition("")),
 		fmt.Sprintf("COPY %s FROM '%s' (HEADER false, FORCE_NOT_NULL *, %s)", name, path, strings.Replace(options, "E'", "'", 1)),
 		fmt.Sprintf("COPY %s TO '%s' (FORMAT parquet)", name, filepath.Join(b.files, name+".parquet")))
-	exec(t, b.through, fmt.Sprintf("CREATE FOREIGN TABLE lake.%s (%s) SERVER files OPTIONS (file '%[1]s.parquet')", name, definition(" NOT NULL")))
+	b.definitions[name] = fmt.Sprintf("%s (%s)", name, definition(" NOT NULL"))
+	b.foreign(t, "lake", name)
+}
+
+// foreign declares a table's file in a schema.
+func (b *benchmark) foreign(t *testing.T, schema, name string) {
+	t.Helper()
+	exec(t, b.through, "CREATE FOREIGN TABLE "+schema+"."+b.definitions[name]+" SERVER files OPTIONS (file '"+name+".parquet')")
+}
+
+// spread makes schema spread, in which only the tables named are foreign, and the others home's own.
+func (b *benchmark) spread(t *testing.T, foreign ...string) {
+	t.Helper()
+	b.plain(t, "CREATE SCHEMA spread")
+	for name := range b.definitions {
+		if slices.Contains(foreign, name) {
+			b.foreign(t, "spread", name)
+			continue
+		}
+		b.plain(t, "CREATE TABLE spread."+name+" (LIKE plain."+name+")", "INSERT INTO spread."+name+" SELECT * FROM plain."+name)
+	}
+	b.plain(t, "ANALYZE")
 }
 
 // ask compares the answers to queries on each route, and which way they go when they are free to choose: so many remote, as
 // docs/pushdown.md says.
-func (b *benchmark) ask(t *testing.T, queries []string, remote int) {
-	o := oracle.New(t, b.direct, b.through,
+func (b *benchmark) ask(t *testing.T, queries []string, remote int, more ...*oracle.Side) {
+	o := oracle.New(t, b.direct, b.through, append(more,
 		&oracle.Side{Name: "remote", Schema: "lake", Route: "remote"},
-		&oracle.Side{Name: "home_join", Schema: "lake", Route: "home_join", Quick: true})
+		&oracle.Side{Name: "home_join", Schema: "lake", Route: "home_join", Quick: true})...)
 	o.Compare(t, oracle.Statement{Pos: "search_path", SQL: "SET search_path = {s}", Setting: true})
 	b.plain(t, "SET search_path = plain")
 	conn := connect(t, b.through)

@@ -61,7 +61,7 @@ func (b *builder) federate() *Plan {
 		return nil
 	}
 	return &Plan{
-		Route: Federated, RemoteSQL: sql, Params: s.params, Inputs: b.inputs, Privileges: b.privileges, Copy: format, counts: s.counts, Guarded: s.guarded,
+		Route: Federated, RemoteSQL: sql, Params: s.params, Inputs: b.inputs, Binds: b.binds(), Privileges: b.privileges, Copy: format, counts: s.counts, Guarded: s.guarded,
 	}
 }
 
@@ -169,26 +169,25 @@ func (b *builder) homeInput(s *source, f filter) (*Input, error) {
 		}
 		sel.TargetList = append(sel.TargetList, pg_query.MakeResTargetNodeWithVal(value, -1))
 	}
-	conditions := make([]*pg_query.Node, len(f.nodes))
+	var conditions []string
 	for i, n := range f.nodes {
 		text, err := parser.DeparseList(f.nodes[i : i+1])
 		if err != nil {
 			return nil, err
 		}
 		in.Filters = append(in.Filters, text)
-		conditions[i] = proto.CloneOf(n)
-		in.Params = renumber(conditions[i], in.Params)
-	}
-	switch len(conditions) {
-	case 0:
-	case 1:
-		sel.WhereClause = conditions[0]
-	default:
-		and := &pg_query.BoolExpr{Boolop: pg_query.BoolExprType_AND_EXPR, Args: conditions}
-		sel.WhereClause = &pg_query.Node{Node: &pg_query.Node_BoolExpr{BoolExpr: and}}
+		own := proto.CloneOf(n)
+		in.Params = renumber(own, in.Params)
+		if text, err = parser.DeparseList([]*pg_query.Node{own}); err != nil {
+			return nil, err
+		}
+		conditions = append(conditions, text)
 	}
 	var err error
 	in.RemoteSQL, err = parser.Deparse(&pg_query.RawStmt{Stmt: &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: sel}}})
+	if len(conditions) > 0 {
+		in.RemoteSQL += " WHERE (" + strings.Join(conditions, ") AND (") + ")"
+	}
 	b.inputs = append(b.inputs, in)
 	return &b.inputs[len(b.inputs)-1], err
 }

@@ -77,6 +77,8 @@ type Plan struct {
 	counts    []int             // parameters that are numbers of rows: it is home that refuses negative ones
 	Copy      *CopyFormat       // the statement is a COPY (SELECT …) TO STDOUT of the rows; nil for none
 
+	Binds []Bind // Federated: how some of the Inputs may restrict others
+
 	// HomeJoin: inputs to ship, then HomeSQL to run over them with the statement's own parameters.
 	Inputs  []Input
 	HomeSQL string
@@ -121,6 +123,10 @@ type Input struct {
 	// Of a federated statement: what the columns are in the federation engine, and about how many rows there are (0: unknown).
 	Feed []engines.FeedColumn
 	Rows int64
+	// BoundSQL is RemoteSQL for the rows alone that have one of some keys: its last parameter holds them, as an array of a
+	// Postgres (Arrays) or of JSON. Empty where no Bind restricts the input.
+	BoundSQL string
+	Arrays   bool
 }
 
 // Kept is a condition that is not shipped.

@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
+)
+
+// Bind says that rows of one input without a key in another one have no part in the result: where the other turns out to
+// have few keys, they are sent along and BoundSQL is asked instead.
+type Bind struct {
+	From, To int    // inputs, by index
+	Column   int    // of From: its index in Columns
+	Type     uint32 // of From's key: an integer's, or text
+}
+
+// Estimates of rows where nothing is known but whether conditions leave some over.
+const (
+	filteredRows = 50_000
+	allRows      = 1_000_000
+)
+
+// mostFromRows is how many rows an input may have, by estimate, whose keys are tried.
+const mostFromRows = 100_000
+
+// binds finds the inputs of a federated statement that the keys of others can restrict, one for each, and makes their BoundSQL.
+func (b *builder) binds() []Bind {
+	var list []Bind
+	uses := map[int]int{}
+	for i := range b.sources {
+		uses[b.sources[i].feed]++
+	}
+	taken := map[int]bool{}
+	parser.Walk(b.statement.Node, func(m proto.Message) bool {
+		q, ok := m.(*pg_query.SelectStmt)
+		if !ok {
+			return true
+		}
+		for _, pair := range b.equalities(q) {
+			from, to := pair[0], pair[1]
+			if from.source.estimate(b) > to.source.estimate(b) {
+				from, to = to, from
+			}
+			f, t := from.source.feed-1, to.source.feed-1
+			if taken[t] || taken[f] || uses[t+1] > 1 || from.source.estimate(b) > mostFromRows || f == t || from.source.server == nil && to.source.server == nil {
+				continue
+			}
+			if bind, ok := b.bindInputs(f, t, from, to); ok {
+				list = append(list, bind)
+				taken[t] = true
+			}
+		}
+		return true
+	})
+	return list
+}
+
+// key is a column of a source.
+type key struct {
+	source *source
+	column *catalog.Column
+	index  int
+}
+
+// equalities returns the pairs of columns of two sources that a level's rows must have equal.
+func (b *builder) equalities(q *pg_query.SelectStmt) (pairs [][2]key) {
+	var tables []*pg_query.RangeVar
+	conditions := conjuncts(q.WhereClause, nil)
+	for _, n := range q.FromClause {
+		tables, conditions = kept(n, tables, conditions)
+	}
+	var sources []*source
+	for _, v := range tables {
+		if s := b.sourceOf(v); s != nil && v.GetAlias().GetColnames() == nil {
+			sources = append(sources, s)
+		}
+	}
+	for _, c := range conditions {
+		x := c.GetAExpr()
+		if x == nil || x.Kind != pg_query.A_Expr_Kind_AEXPR_OP || lastName(x.Name) != "=" {
+			continue
+		}
+		left, right := keyOf(x.Lexpr, sources), keyOf(x.Rexpr, sources)
+		if left.source != nil && right.source != nil && left.source != right.source && keyTypes(left.column, right.column) {
+			pairs = append(pairs, [2]key{left, right})
+		}
+	}
+	return pairs
+}
+
+// keyOf returns the column that an expression is, of one of the sources by its table's name.
+func keyOf(n *pg_query.Node, sources []*source) (k key) {
+	fields := n.GetColumnRef().GetFields()
+	if len(fields) == 0 || len(fields) > 2 {
+		return key{}
+	}
+	for _, s := range sources {
+		if len(fields) == 2 && fields[0].GetString_().GetSval() != s.alias {
+			continue
+		}
+		for i := range s.table.Columns {
+			if s.table.Columns[i].Name == lastName(fields) {
+				if k.source != nil {
+					return key{}
+				}
+				k = key{s, &s.table.Columns[i], i}
+			}
+		}
+	}
+	return k
+}
+
+// keyTypes reports whether values of two columns are compared as they are spelled: integers, or texts of which only equal
+// bytes are equal.
+func keyTypes(a, b *catalog.Column) bool {
+	ta, tb := columnTyp(a, dialect.DuckDB{}), columnTyp(b, dialect.DuckDB{})
+	return ta.IsInt() && tb.IsInt() || ta.IsText() && tb.IsText() && ta.Exact && tb.Exact
+}
+
+// estimate is how many rows a source is thought to yield.
+func (s *source) estimate(b *builder) int64 {
+	switch in := &b.inputs[s.feed-1]; {
+	case s.server == nil && len(in.Filters) > 0:
+		return s.rows / 3
+	case s.server == nil:
+		return s.rows
+	case len(in.Filters) > 0:
+		return filteredRows
+	}
+	return allRows
+}
+
+// bindInputs makes a Bind of two keys.
+func (b *builder) bindInputs(f, t int, from, to key) (Bind, bool) {
+	bind := Bind{From: f, To: t, Column: -1, Type: from.column.Type}
+	for i, c := range b.inputs[f].Columns {
+		if c == from.index {
+			bind.Column = i
+		}
+	}
+	in := &b.inputs[t]
+	if bind.Column < 0 || b.inputs[f].Blank || in.Blank || to.source.body != "" {
+		return bind, false
+	}
+	array, param := "bigint[]", "$"+itoa(len(in.Params)+1)
+	if !isInt(from.column.Type) {
+		array = "text[]"
+	}
+	var condition string
+	switch {
+	case to.source.server == nil:
+		condition = dialect.Postgres{}.Identifier(to.source.alias) + "." + dialect.Postgres{}.Identifier(to.column.Name)
+	default:
+		condition = to.source.dialect.Column(to.column, "")
+	}
+	if in.Arrays = to.source.framed(); in.Arrays {
+		condition += " OPERATOR(pg_catalog.=) ANY (CAST(" + param + " AS pg_catalog." + map[string]string{"bigint[]": "int8[]", "text[]": "text[]"}[array] + "))"
+	} else {
+		condition += " IN (SELECT unnest(CAST(CAST(" + param + " AS JSON) AS " + map[string]string{"bigint[]": "BIGINT[]", "text[]": "VARCHAR[]"}[array] + ")))"
+	}
+	word := " WHERE "
+	if strings.Contains(in.RemoteSQL, word) && len(in.Filters) > 0 {
+		word = " AND "
+	}
+	in.BoundSQL = in.RemoteSQL + word + condition
+	return bind, true
+}
+
+func isInt(oid uint32) bool { return oid == int2OID || oid == int4OID || oid == int8OID }
