@@ -27,7 +27,11 @@ func TestTPCH(t *testing.T) {
 	queries := tpch.Queries()
 	queries[17] = strings.Replace(queries[17], "> 300", "> 250", 1) // at this scale no order has as much
 	b.spread(t, "lineitem", "orders")
-	b.ask(t, queries[:], 22, &oracle.Side{Name: "spread federated", Schema: "spread", Route: "federated", Quick: true})
+	spread := &oracle.Side{Name: "spread federated", Schema: "spread", Route: "federated", Quick: true}
+	b.ask(t, queries[:], 22, spread)
+	if n := spread.Taken(); n != 22 {
+		t.Errorf("%d queries run federated with lineitem and orders on a server and the rest at home", n)
+	}
 }
 
 // TestClickBench does so with the 43 queries of ClickBench.

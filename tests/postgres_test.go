@@ -34,7 +34,7 @@ func postgresProxy(t *testing.T, home string) (through string) {
 
 // startBoth runs a proxy that has both engines for the length of a test and returns its address.
 func startBoth(t *testing.T, config *pgconn.Config) (addr string) {
-	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}, Logger: slog.New(slog.NewTextHandler(logTo(t), nil))})
+	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}, Federation: federation(), Logger: slog.New(slog.NewTextHandler(logTo(t), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,6 +147,9 @@ func (o *Oracle) set(t *testing.T, s Statement) {
 	}
 }
 
+// Taken is how many statements the side's route took.
+func (s *Side) Taken() int { return s.taken }
+
 // Report says how many statements were asked and how many each side's route took.
 func (o *Oracle) Report() string {
 	parts := []string{fmt.Sprintf("%d statements", o.asked)}
