@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -13,7 +12,6 @@ import (
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/pgerr"
-	"github.com/sluicedb/sluice/proxy/encode"
 )
 
 // allRows is how pg_query tells ALL (FETCH_ALL of Postgres).
@@ -67,7 +65,7 @@ func (s *Session) fetchCursor(ctx context.Context, x *execution) (*cursor, error
 	if err := p.start(ctx); err != nil {
 		return nil, err
 	}
-	part := &part{cursor: p.cursor, portal: p, left: skip}
+	part := &part{session: s, cursor: p.cursor, portal: p, left: skip}
 	if _, err := part.drain(ctx); err != nil {
 		return nil, err
 	}
@@ -85,6 +83,7 @@ func (s *Session) fetchCursor(ctx context.Context, x *execution) (*cursor, error
 			formats[i] = formatOf(x.bind.ResultFormatCodes, i)
 		}
 	}
+	part.formats = formats
 	return newCursor(part, fields, formats, p.settings)
 }
 
@@ -218,9 +217,11 @@ func (p *portal) advance(rows int64, ended bool) {
 
 // part is a stream of the next rows of a portal's cursor, which stay its own.
 type part struct {
-	cursor *cursor
-	portal *portal
-	left   int64
+	session *Session
+	cursor  *cursor
+	portal  *portal
+	left    int64
+	formats []int16 // in which the values are wanted; nil where they are not looked at
 }
 
 func (p *part) Fields() []engines.Field { return p.cursor.stream.Fields() }
@@ -239,9 +240,12 @@ func (p *part) Next(ctx context.Context) (engines.Batch, error) {
 		}
 	}
 	n := int(min(p.left, int64(c.batch.NumRows()-c.row)))
-	batch, err := c.take(n, p.portal.formats)
+	batch, err := c.take(n)
 	p.left -= int64(n)
 	p.portal.advance(int64(n), false)
+	if f, ok := batch.(engines.Frames); ok && p.formats != nil {
+		return p.session.reformat(ctx, f, engineFields(p.portal.fields), p.portal.formats, p.formats)
+	}
 	return batch, err
 }
 
@@ -259,13 +263,10 @@ func (p *part) drain(ctx context.Context) (rows int64, err error) {
 	}
 }
 
-// take cuts the next n rows out of the batch in hand. Those that home has written have the portal's own formats.
-func (c *cursor) take(n int, formats []int16) (engines.Batch, error) {
+// take cuts the next n rows out of the batch in hand.
+func (c *cursor) take(n int) (engines.Batch, error) {
 	switch b := c.batch.(type) {
 	case engines.Frames:
-		if slices.Contains(formats, encode.Binary) {
-			return nil, pgerr.New(pgerr.FeatureNotSupported, "FETCH does not read a portal with binary results")
-		}
 		from := c.frame
 		c.frame = skipFrames(b.Data, from, n)
 		c.row += n

@@ -13,10 +13,6 @@ import (
 	"github.com/sluicedb/sluice/internal/pgtest"
 )
 
-// inOneFormat are the scripts that fetch a portal's rows in a format other than the one it was bound with. Rows of another
-// Postgres are relayed as they came, so that this is refused.
-var inOneFormat = map[string]bool{"x10_fetch_described_table.txt": true}
-
 // TestWirePostgres runs the scripts on relations that are plain or foreign with foreign tables of another Postgres.
 func TestWirePostgres(t *testing.T) {
 	home := hometest.Start(t)
@@ -32,9 +28,6 @@ func TestWirePostgres(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			if inOneFormat[filepath.Base(path)] {
-				t.Skip("it fetches rows in another format than the portal's")
-			}
 			addr := startBoth(t, config)
 			target := pgtest.Target{Name: "the proxy with tables of another Postgres", Addr: addr, Home: home.URL("postgres"), Template: tmpl}
 			target.Foreign = func(_ context.Context, database string, tables []pgtest.Table) error {
