@@ -19,6 +19,9 @@ INTEROP_FLAGS ?=
 # How long the comparison of random sequences of messages goes on, and its seed.
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 1
+# How long the oracle is asked generated statements, and their seed.
+SECONDS ?= 60
+SEED ?= 1
 # Flags of the benchmarks.
 BENCH_FLAGS ?=
 
@@ -59,6 +62,11 @@ interop: build ## Run real clients against the proxy (INTEROP_FLAGS)
 fuzz: ## Compare random messages with Postgres' answers (FUZZ_SECONDS, FUZZ_SEED)
 	@.ci/need $(COMPILER) $(SERVER)
 	$(GO) test -count=1 -timeout=0 ./tests -run '^TestSequences$$' -v -sequence.seconds $(FUZZ_SECONDS) -sequence.seed $(FUZZ_SEED)
+
+.PHONY: oracle
+oracle: ## Compare generated statements with Postgres' answers, on every route (SECONDS, SEED)
+	@.ci/need $(COMPILER) $(SERVER)
+	$(GO) test -count=1 -timeout=0 ./tests -run '^TestOracleGenerated$$' -v -oracle.seconds $(SECONDS) -oracle.seed $(SEED)
 
 .PHONY: bench
 bench: build ## Measure against Postgres and PgBouncer, print one table (BENCH_FLAGS)

@@ -87,13 +87,19 @@ func (a *answer) read(r *pgconn.ResultReader) error {
 	return err
 }
 
-// dropModifiers forgets type modifiers: in the simple protocol Postgres tells those of the plan, where folding constants
-// may have brought out a column's own.
-func (a *answer) dropModifiers() {
-	a.fields = slices.Clone(a.fields)
-	for i := range a.fields {
-		a.fields[i].typmod = -1
+// described returns fields with the modifiers that the description of the statement has, before it is planned.
+func described(ctx context.Context, conn *pgconn.PgConn, sql string, fields []field) ([]field, error) {
+	d, err := conn.Prepare(ctx, "", sql, nil)
+	if err != nil {
+		return nil, err
 	}
+	fields = slices.Clone(fields)
+	for i := range fields {
+		if i < len(d.Fields) {
+			fields[i].typmod = d.Fields[i].TypeModifier
+		}
+	}
+	return fields, nil
 }
 
 // showRow prints the values of a row so that any two different ones look different.

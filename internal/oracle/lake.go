@@ -90,9 +90,8 @@ func describe(ctx context.Context, home *pgx.Conn, schema, name string) (table, 
 		if err := r.Scan(&c.Name, &c.Type, &c.NotNull, &c.Collation); err != nil {
 			return c, err
 		}
-		var err error
-		c.form, err = formOf(c.Type)
-		return c, err
+		c.form = formOf(c.Type)
+		return c, nil
 	})
 	return table{name, columns}, err
 }
@@ -106,7 +105,7 @@ func (tb table) copy(ctx context.Context, home *pgx.Conn, schema string, db *sql
 			def += " NOT NULL"
 		}
 		defs, ducks = append(defs, def), append(ducks, c.form.duck)
-		reads = append(reads, fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN "+c.form.read+" END", quote(c.Name)))
+		reads = append(reads, fmt.Sprintf("CASE WHEN num_nulls(%[1]s) = 0 THEN "+c.form.read+" END", quote(c.Name)))
 		casts = append(casts, c.form.cast)
 	}
 	if _, err := db.ExecContext(ctx, fmt.Sprintf("CREATE TABLE %s (%s)", quote(tb.Name), strings.Join(defs, ", "))); err != nil {
@@ -142,10 +141,14 @@ func (l *Lake) Server(name string, writable bool) string {
 		quote(name), literal(l.File), !writable)
 }
 
-// Tables returns the statements that declare foreign tables with the names and types of home's.
-func (l *Lake) Tables(server, schema string) []string {
+// Tables returns the statements that declare foreign tables with the names and types of home's, all of them where names is
+// empty.
+func (l *Lake) Tables(server, schema string, names ...string) []string {
 	var out []string
 	for _, tb := range l.tables {
+		if len(names) > 0 && !slices.Contains(names, tb.Name) {
+			continue
+		}
 		out = append(out, tb.declare(server, schema, "table_name "+literal(tb.Name)))
 	}
 	return out

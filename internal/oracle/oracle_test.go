@@ -65,14 +65,10 @@ func TestForms(t *testing.T) {
 	for pg, want := range map[string]string{
 		"integer": "INTEGER", "numeric(10,2)": "DECIMAL(10,2)", "character varying(5)": "VARCHAR", "character(3)": "VARCHAR",
 		"timestamp(3) without time zone": "TIMESTAMP", "timestamp with time zone": "TIMESTAMPTZ", "integer[]": "INTEGER[]", "bytea": "BLOB",
+		"numeric": "VARCHAR", "numeric(5,-2)": "VARCHAR", "numeric(39,2)": "VARCHAR", "point": "VARCHAR", "int4range": "VARCHAR", "point[]": "VARCHAR",
 	} {
-		if f, err := formOf(pg); err != nil || f.duck != want {
-			t.Errorf("%s: got %s, %v, want %s", pg, f.duck, err, want)
-		}
-	}
-	for _, pg := range []string{"numeric", "point", "int4range", "point[]"} {
-		if f, err := formOf(pg); err == nil {
-			t.Errorf("%s: got %s", pg, f.duck)
+		if f := formOf(pg); f.duck != want {
+			t.Errorf("%s: got %s, want %s", pg, f.duck, want)
 		}
 	}
 	for in, want := range map[string]string{"0044-03-15 BC": "0044-03-15 (BC)", "0044-03-15 12:00:00 BC": "0044-03-15 (BC) 12:00:00", "2024-01-01": "2024-01-01"} {

@@ -16,9 +16,12 @@ type Statement struct {
 	Params  []*string // text form; nil for a statement without
 	Ordered bool      // the statement says in which order its rows come
 	Setting bool      // SET or RESET: for the statements that follow, and not a question
-	// Loose says that nothing follows from an error of class 22 (data exception) at Postgres: which rows an expression
-	// comes to is the plan's affair.
-	Loose bool
+	// Generated statements may have constants that Postgres folds: modifiers that only a plan brings out are not compared.
+	Generated bool
+	// Free says that a plan decides whether an error shows that a row's values raise: which rows an expression comes to,
+	// Postgres does not promise for joins, sub-selects and LIMIT.
+	Free bool
+	Form int // the one form of the protocol to ask in, from 1; 0 for each of them
 }
 
 // Load reads a file of statements. A statement ends with a semicolon at the end of a line. A line "-- params: [JSON]"

@@ -22,26 +22,33 @@ var plainTypes = map[string]string{
 	"smallint": "SMALLINT", "integer": "INTEGER", "bigint": "BIGINT", "real": "FLOAT", "double precision": "DOUBLE",
 	"boolean": "BOOLEAN", "text": "VARCHAR", "date": "DATE", "timestamp without time zone": "TIMESTAMP",
 	"timestamp with time zone": "TIMESTAMPTZ", "time without time zone": "TIME", "uuid": "UUID", "json": "JSON",
-	"jsonb": "JSON", "character": "VARCHAR", "character varying": "VARCHAR",
+	"jsonb": "JSON", "character": "VARCHAR", "character varying": "VARCHAR", "time with time zone": "TIMETZ",
 }
 
+// textForm is that of types that DuckDB has no counterpart of: they travel as text.
+var textForm = form{"VARCHAR", "%[1]s::text", "?"}
+
 // formOf returns how values of a type, as format_type spells it, get into DuckDB.
-func formOf(pgType string) (form, error) {
+func formOf(pgType string) form {
 	if element, ok := strings.CutSuffix(pgType, "[]"); ok {
-		f, err := formOf(element)
-		if err != nil {
-			return f, err
+		f := formOf(element)
+		if f == textForm {
+			return f
 		}
-		return form{f.duck + "[]", "to_json(%[1]s)::text", "CAST(CAST(? AS JSON) AS " + f.duck + "[])"}, nil
+		return form{f.duck + "[]", "to_json(%[1]s)::text", "CAST(CAST(? AS JSON) AS " + f.duck + "[])"}
 	}
 	switch {
 	case pgType == "bytea":
-		return form{"BLOB", "encode(%[1]s, 'hex')", "unhex(?)"}, nil
+		return form{"BLOB", "encode(%[1]s, 'hex')", "unhex(?)"}
 	case pgType == "interval":
-		return form{"INTERVAL", intervalText, "CAST(? AS INTERVAL)"}, nil
+		return form{"INTERVAL", intervalText, "CAST(? AS INTERVAL)"}
 	case strings.HasPrefix(pgType, "numeric("):
+		var precision, scale int
+		if _, err := fmt.Sscanf(pgType, "numeric(%d,%d)", &precision, &scale); err != nil || precision > 38 || scale < 0 || scale > precision {
+			return textForm
+		}
 		duck := "DECIMAL" + strings.TrimPrefix(pgType, "numeric")
-		return form{duck, "%[1]s::text", "CAST(? AS " + duck + ")"}, nil
+		return form{duck, "%[1]s::text", "CAST(? AS " + duck + ")"}
 	}
 	// A modifier stands inside of the name for timestamps: timestamp(3) without time zone.
 	base := pgType
@@ -51,9 +58,9 @@ func formOf(pgType string) (form, error) {
 	}
 	duck, ok := plainTypes[base]
 	if !ok {
-		return form{}, fmt.Errorf("DuckDB has no type for %s", pgType)
+		return textForm
 	}
-	return form{duck, "%[1]s::text", "CAST(? AS " + duck + ")"}, nil
+	return form{duck, "%[1]s::text", "CAST(? AS " + duck + ")"}
 }
 
 // respell turns Postgres' text of a value into one that DuckDB reads: years before 1 are marked behind the date.
@@ -64,6 +71,8 @@ func respell(duck, text string) string {
 			date, time, _ := strings.Cut(rest, " ")
 			return strings.TrimSuffix(date+" (BC) "+time, " ")
 		}
+	case "DATE[]":
+		return strings.ReplaceAll(text, ` BC"`, ` (BC)"`)
 	}
 	return text
 }

@@ -65,7 +65,10 @@ func (s *shipper) expression(n *pg_query.Node, e *scope) (string, typ, bool) {
 	case *pg_query.Node_BoolExpr:
 		return s.logic(n.BoolExpr, e)
 	case *pg_query.Node_NullTest:
-		arg, _, ok := s.expression(n.NullTest.Arg, e)
+		arg, t, ok := s.expression(n.NullTest.Arg, e)
+		if ok && mayBeRow(t) {
+			return s.unproven("IS NULL over what may be a row")
+		}
 		test := " IS NULL)"
 		if n.NullTest.Nulltesttype == pg_query.NullTestType_IS_NOT_NULL {
 			test = " IS NOT NULL)"

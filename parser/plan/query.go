@@ -376,7 +376,12 @@ func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
 func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
 	var sql string
 	var t typ
-	if i := target(k.Node, columns, e, true); i >= 0 {
+	node := k.Node
+	i := target(node, columns, e, true)
+	if i >= 0 && columns[i].typ.IsFloat() && len(q.TargetList) == len(columns) {
+		node, i = q.TargetList[i].GetResTarget().Val, -1
+	}
+	if i >= 0 {
 		sql, t = strconv.Itoa(i+1), columns[i].typ // by position: names need not be unique
 	} else {
 		var ok bool
@@ -384,11 +389,14 @@ func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, 
 			s.no("this ORDER BY is evaluated at home")
 			return "", false
 		}
-		if sql, t, ok = s.expression(k.Node, e); !ok {
+		if sql, t, ok = s.expression(node, e); !ok {
 			return "", false
 		}
+		if t.IsFloat() { // a bare column would come out as it was sorted: with -0 as 0
+			sql = "(" + sql + ") + 0"
+		}
 	}
-	if !t.Sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
+	if !t.Sortable() || i >= 0 && t.IsFloat() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
 		s.unproven("ordering by this type, or under this collation,")
 		return "", false
 	}

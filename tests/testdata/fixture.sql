@@ -3,6 +3,8 @@ CREATE SCHEMA plain;
 CREATE SCHEMA h;
 CREATE SCHEMA fx;
 CREATE SCHEMA fp;
+CREATE SCHEMA fo;
+CREATE SCHEMA fh;
 SET search_path = plain;
 
 CREATE TABLE customers (id int NOT NULL, name text NOT NULL, city text, credit numeric(12,2), since date, vip boolean);
@@ -92,4 +94,18 @@ CREATE FUNCTION h.shout(text) RETURNS text LANGUAGE plpgsql STABLE AS $$ BEGIN R
 CREATE FUNCTION h.span(int) RETURNS TABLE (a int, b text) LANGUAGE sql AS 'SELECT g, ''s'' || g FROM generate_series(1, $1) g';
 CREATE TYPE h.mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN h.positive AS int CHECK (VALUE > 0);
+CREATE TYPE h.pair AS (a int, b text, m int[]);
+
+-- Types that an engine has no counterpart of, or holds less of.
+CREATE TABLE plain.exact (k int NOT NULL, u numeric, m numeric(5,-2), g numeric(38,0), b numeric(50,20), r numeric(38,38));
+INSERT INTO plain.exact VALUES (1, 0, 0, 0, 0, 0), (2, 1.10, 1200, 12345678901234567890123456789012345678, 123456789012345678901234567890.12345678901234567890, 0.00000000000000000000000000000000000001),
+ (3, 'NaN', -12300, -99999999999999999999999999999999999999, 'NaN', -0.99999999999999999999999999999999999999), (4, 'Infinity', 100, 1, 1, 0.5), (5, '-Infinity', -100, -1, -1, -0.5), (6, NULL, NULL, NULL, NULL, NULL),
+ (7, 123456789012345678901234567890123456789012345678901234567890.000000000000000000000000000000000000000001, 9999900, 99999999999999999999999999999999999999, 0.00000000000000000001, 0.1), (8, 1.1, 0, 10, 10, 0.25);
+CREATE TABLE plain.kinds (k int NOT NULL, jb jsonb, e h.mood, p h.pair, da date[], na numeric(10,2)[], ba boolean[], ia int[]);
+INSERT INTO plain.kinds VALUES (1, '{"a": 1, "b": [1, {"c": null}]}', 'sad', '(1,a,)', '{2024-02-29,infinity}', '{1.50,NULL,0}', '{t,f,NULL}', '{1,2}'), (2, '[]', 'happy', '(,"x y","{{1,2},{3,4}}")', '{}', '{}', '{}', '{}'),
+ (3, '1.10', 'ok', '(2147483647,"q""(),",{})', '{NULL}', '{-99999999.99}', '{f}', '{0,NULL,-1}'), (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL), (5, '"é"', 'ok', '(-1,,"{NULL,7}")', '{"0044-03-15 BC"}', '{0.01,0.01}', '{NULL}', '{2147483647}'),
+ (6, 'null', 'sad', '(,,)', '{1970-01-01,9999-12-31}', '{10}', '{t,t}', '{5}'), (7, '{"a": "7", "b": null}', 'happy', '(1,a,)', '{-infinity}', '{NULL}', '{f,t}', '{1,2,3}');
+CREATE TABLE plain.clocks (k int NOT NULL, ttz timetz, tm time, v interval);
+INSERT INTO plain.clocks VALUES (1, '00:00+00', '00:00', '0'), (2, '12:34:56.789-08', '12:34:56.789', '1 mon -1 day +00:00:01'), (3, '23:59:59.999999+14', '23:59:59.999999', '-1 mon +30 days'), (4, NULL, NULL, NULL),
+ (5, '02:30+05:30', '02:30', '-1 year -2 mons +3 days -04:05:06.789'), (6, '12:00-12', '12:00:00.5', '24:00'), (7, '20:00+00', '00:00:00.000001', '1 day'), (8, '12:00-08', '20:00', '2562047:47:16.854775');
 RESET search_path;

@@ -1,0 +1,132 @@
+package tests
+
+import (
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluicedb/sluice/internal/oracle"
+	"github.com/sluicedb/sluice/internal/sqlgen"
+)
+
+var (
+	generated        = flag.Int("oracle.n", 300, "how many generated statements the oracle is asked")
+	generatedSeconds = flag.Int("oracle.seconds", 0, "ask generated statements for so long instead")
+	generatedSeed    = flag.Uint64("oracle.seed", 1, "seed of the generated statements")
+	generatedFirst   = flag.Uint64("oracle.first", 0, "number of the first statement, to ask a found one again")
+)
+
+// settingsOf are those that blocks of statements run under, in turn.
+var settingsOf = [][]string{
+	{"RESET timezone", "RESET datestyle", "RESET intervalstyle", "RESET extra_float_digits", "RESET bytea_output"},
+	{"SET timezone = 'America/New_York'"},
+	{"SET timezone = 'Asia/Kolkata'", "SET bytea_output = 'escape'"},
+	{"SET timezone = 'Europe/London'", "SET datestyle = 'SQL, DMY'", "SET intervalstyle = 'iso_8601'", "SET extra_float_digits = 0"},
+}
+
+// block is how many statements run under the same settings.
+const block = 100
+
+// TestOracleGenerated asks statements that nobody thought of.
+func TestOracleGenerated(t *testing.T) {
+	a := newGenerated(t)
+	end := time.Now().Add(time.Duration(*generatedSeconds) * time.Second)
+	n := *generatedFirst
+	for last := n + uint64(*generated); a.failures < mostFailures; n++ {
+		if *generatedSeconds > 0 && time.Now().After(end) || *generatedSeconds == 0 && n >= last {
+			break
+		}
+		if n == *generatedFirst || n%block == 0 {
+			a.settings(t, int(n/block)%len(settingsOf))
+		}
+		a.compare(t, *generatedSeed, n)
+	}
+	t.Logf("seed %d up to statement %d: %d differ\n%s", *generatedSeed, n, a.failures, a.oracle.Details())
+}
+
+// generatedOracle is an oracle that is asked generated statements.
+type generatedOracle struct {
+	oracle   *oracle.Oracle
+	schema   *sqlgen.Schema
+	set      []string
+	failures int
+}
+
+// newGenerated makes the fixture in DuckDB (schema fx), Parquet (fp), another Postgres (fo), and half here and half there (fh).
+func newGenerated(t *testing.T) *generatedOracle {
+	url, through, lake := twins(t)
+	other, _ := fixture(t)
+	here := []string{"clocks", "coll", "floats", "kinds", "misc", "orders", "texts"}
+	exec(t, through, append(append(otherServer(t, other, ""), "IMPORT FOREIGN SCHEMA plain FROM SERVER other INTO fo",
+		"IMPORT FOREIGN SCHEMA plain EXCEPT ("+strings.Join(here, ", ")+") FROM SERVER other INTO fh"), lake.Tables("lake", "fh", here...)...)...)
+	o := oracle.New(t, url, through,
+		&oracle.Side{Name: "duckdb remote", Schema: "fx", Route: "remote"},
+		&oracle.Side{Name: "duckdb", Schema: "fx"},
+		&oracle.Side{Name: "duckdb home_join", Schema: "fx", Route: "home_join"},
+		&oracle.Side{Name: "parquet", Schema: "fp", Lacks: []string{"spans", "clocks"}},
+		&oracle.Side{Name: "postgres remote", Schema: "fo", Route: "remote"},
+		&oracle.Side{Name: "duckdb federated", Schema: "fx", Route: "federated"},
+		&oracle.Side{Name: "spread", Schema: "fm"},
+		&oracle.Side{Name: "spread federated", Schema: "fm", Route: "federated"},
+		&oracle.Side{Name: "duckdb and postgres", Schema: "fh"},
+	)
+	schema, err := sqlgen.Read(t.Context(), connect(t, url), "plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibrate(t, schema, url, through)
+	return &generatedOracle{oracle: o, schema: schema}
+}
+
+// calibrate finds out which expressions engines take, so that most statements are made of them.
+func calibrate(t *testing.T, schema *sqlgen.Schema, url, through string) {
+	asks := func(url, before, schema string, settings ...string) func(string) bool {
+		conn := connect(t, url)
+		for _, s := range settings {
+			want(t, conn, s, "SET")
+		}
+		return func(sql string) bool {
+			_, err := conn.PgConn().Exec(timed(t), before+strings.ReplaceAll(sql, "{s}", schema)).ReadAll()
+			return err == nil
+		}
+	}
+	start := time.Now()
+	kept, taken := schema.Calibrate(asks(url, "EXPLAIN ", "plain"), asks(through, "EXPLAIN ", "fx", "SET sluice.route = 'remote'"))
+	if taken == 0 {
+		t.Error("no expression is taken by an engine")
+	}
+	t.Logf("%d expressions, of which an engine takes %d (asked in %v)", kept, taken, time.Since(start).Round(time.Second))
+}
+
+func (a *generatedOracle) settings(t *testing.T, i int) {
+	for _, sql := range settingsOf[i] {
+		if err := a.oracle.Set(oracle.Statement{SQL: sql}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.set = settingsOf[i]
+}
+
+// compare asks one statement, and shows a shorter one where it differs.
+func (a *generatedOracle) compare(t *testing.T, seed, n uint64) {
+	made := a.schema.Generate(seed, n)
+	s := oracle.Statement{SQL: made.SQL, Params: made.Params, Ordered: made.Ordered, Free: made.Free, Generated: true, Form: 1 + int(n%3)}
+	if s.Form == 1 && s.Params != nil {
+		s.Form = 2
+	}
+	findings, err := a.oracle.Ask(s)
+	if err != nil {
+		t.Fatalf("statement %d of seed %d: %s\n%v", n, seed, s.SQL, err)
+	}
+	if len(findings) == 0 {
+		return
+	}
+	a.failures++
+	f := findings[0]
+	small := oracle.Shrink(s, 200, func(c oracle.Statement) bool { return a.oracle.Again(f, c) })
+	if again, err := a.oracle.Ask(small); err == nil && len(again) > 0 {
+		f = again[0]
+	}
+	t.Errorf("statement %d of seed %d: %v\n%s;\n%s\n", n, seed, f, strings.Join(a.set, ";\n"), small.Case())
+}
