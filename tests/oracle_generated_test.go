@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	generated        = flag.Int("oracle.n", 300, "how many generated statements the oracle is asked")
+	generated        = flag.Int("oracle.n", 250, "how many generated statements the oracle is asked")
 	generatedSeconds = flag.Int("oracle.seconds", 0, "ask generated statements for so long instead")
 	generatedSeed    = flag.Uint64("oracle.seed", 1, "seed of the generated statements")
 	generatedFirst   = flag.Uint64("oracle.first", 0, "number of the first statement, to ask a found one again")
