@@ -15,21 +15,28 @@ var controlWords = map[string]bool{
 }
 
 // noteControl remembers under its name that a prepared statement controls transactions: it passes through to home unless
-// the transaction has written to a foreign server, which nobody knows at Parse. Home is not asked whether it has accepted
-// the statement; it will complain when the name is used.
+// the transaction has written to a foreign server, which nobody knows at Parse.
 func (s *Session) noteControl(name, text string) {
 	delete(s.control, name)
-	if len(s.snapshot.Servers) == 0 || len(text) > longestControl ||
-		!parser.Concerns(text, func(word string) bool { return controlWords[word] }) {
-		return
-	}
-	list, err := parser.Parse(text)
-	if err == nil && len(list) == 1 && mayControl(list[0].Node.Stmt) {
+	if st := s.controls(text); st != nil {
 		if s.control == nil {
 			s.control = map[string]*prepared{}
 		}
-		s.control[name] = &prepared{statement: list[0], fetched: s.fetchedFields(list[0])}
+		s.control[name] = &prepared{statement: st, fetched: s.fetchedFields(st)}
 	}
+}
+
+// controls returns the statement of a text that is one of transaction control, nil for any other.
+func (s *Session) controls(text string) *parser.Statement {
+	if len(s.snapshot.Servers) == 0 || len(text) > longestControl ||
+		!parser.Concerns(text, func(word string) bool { return controlWords[word] }) {
+		return nil
+	}
+	list, err := parser.Parse(text)
+	if err != nil || len(list) != 1 || !mayControl(list[0].Node.Stmt) {
+		return nil
+	}
+	return list[0]
 }
 
 func mayControl(n *pg_query.Node) bool {

@@ -53,8 +53,16 @@ func (s *Session) copyOut(ctx context.Context, x *execution) error {
 	if format.Binary {
 		code = encode.Binary
 	}
+	codes := make([]uint16, len(format.Fields))
+	for i := range codes {
+		codes[i] = uint16(code)
+	}
+	begins := &pgproto3.CopyOutResponse{OverallFormat: byte(code), ColumnFormatCodes: codes}
 	stream, err := s.openWhole(ctx, x, []int16{code}, nil)
 	if err != nil {
+		if dataException(err) { // Postgres evaluates nothing before
+			s.say(begins)
+		}
 		return err
 	}
 	defer stream.Close()
@@ -67,11 +75,7 @@ func (s *Session) copyOut(ctx context.Context, x *execution) error {
 	if err != nil {
 		return err
 	}
-	codes := make([]uint16, len(format.Fields))
-	for i := range codes {
-		codes[i] = uint16(code)
-	}
-	s.say(&pgproto3.CopyOutResponse{OverallFormat: byte(code), ColumnFormatCodes: codes})
+	s.say(begins)
 	if err := s.flush(); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (s *Session) onParse(size int) error {
 	if !ok1 || !ok2 {
 		return s.pass('P', size) // home refuses it
 	}
-	if name != "" && (s.control[name] != nil || s.prepared(name) != nil) {
+	if name != "" && (s.control[name] != nil || s.prepared(name) != nil || s.controls(text) != nil) {
 		return s.parseAgain(name, text, size)
 	}
 	s.noteControl(name, text)
@@ -48,8 +48,7 @@ func (s *Session) onParse(size int) error {
 	return s.pass('P', size)
 }
 
-// parseAgain passes on a Parse to a name that is in use, unless SQL has freed it. What was known of it stays until home has
-// accepted another.
+// parseAgain passes on a Parse to a name that may be in use. What was known of it stays until home has accepted another.
 func (s *Session) parseAgain(name, text string, size int) error {
 	accepted := false
 	if err := s.passFor('P', size, func(ok bool) { accepted = ok }); err != nil {
