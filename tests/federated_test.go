@@ -100,6 +100,20 @@ func TestFederatedTransaction(t *testing.T) {
 	want(t, conn, "SELECT c.t FROM a JOIN c ON a.i = c.i", "42501")
 }
 
+// TestFederatedView reads a view whose foreign tables the role may not read itself: nothing of them comes to lie open to it.
+func TestFederatedView(t *testing.T) {
+	w := newFederatedWorld(t)
+	exec(t, w.through, "CREATE VIEW few AS SELECT a.i, b.k FROM a JOIN b ON a.i = b.i WHERE a.i < 10",
+		"DROP ROLE IF EXISTS federated_viewer", "CREATE ROLE federated_viewer", "GRANT SELECT ON few, c TO federated_viewer")
+	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY federated_viewer", "DROP ROLE federated_viewer") })
+	conn := federated(t, w)
+	want(t, conn, "SET ROLE federated_viewer", "SET")
+	want(t, conn, "SELECT few.k, c.t FROM few JOIN c ON few.i = c.i ORDER BY 1", "0|c0\n3|c6")
+	want(t, conn, "SELECT count(*) FROM a JOIN c ON a.i = c.i", "42501")
+	want(t, conn, "SELECT count(*) FROM few JOIN a ON few.i = a.i", "42501")
+	want(t, conn, "BEGIN; SELECT count(*) FROM few, c; SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema(); COMMIT", "BEGIN\n16670\n0\nCOMMIT")
+}
+
 // TestFederatedSnapshot has several tables of home change together while they are read: a statement sees them as they were
 // at one moment.
 func TestFederatedSnapshot(t *testing.T) {

@@ -124,11 +124,12 @@ func (b *builder) feed() bool {
 			b.because("%s", pgerr.From(err).Message)
 			return false
 		}
-		in.Spelled, in.Rows = false, s.rows
+		in.Spelled = false
 		if in.Feed == nil && !b.feedColumns(s, in) {
 			return false
 		}
 		s.feed = slices.IndexFunc(b.inputs, func(o Input) bool { return o.TempName == in.TempName }) + 1
+		in.Rows = s.estimate(b)
 	}
 	return true
 }

@@ -48,14 +48,16 @@ func typeOf(d *datadriven.TestData, t *testing.T, text string) (uint32, int32) {
 //	server lake database=/lake.duckdb
 //	table lake.emp lake id:int4 name:text:C pay:numeric(10:2) table_name=staff
 //	view lake.v id:int4: SELECT …
+//	home public.h rows=100 id:int4
 type golden struct {
+	home     map[string]*catalog.HomeRelation // nil: nothing is federated
 	snapshot *catalog.Snapshot
 	servers  map[string]*catalog.Server
 }
 
 func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 	g.snapshot = &catalog.Snapshot{Installed: true, Servers: map[uint32]*catalog.Server{}, Relations: map[uint32]*catalog.Relation{}}
-	g.servers = map[string]*catalog.Server{}
+	g.servers, g.home = map[string]*catalog.Server{}, nil
 	for i, line := range strings.Split(strings.TrimSpace(d.Input), "\n") {
 		oid := uint32(16400 + i)
 		head, definition, _ := strings.Cut(line, ": ")
@@ -76,6 +78,20 @@ func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 			setOptions(r.Options, rest)
 			r.Columns = columns(t, d, rest)
 			g.snapshot.Relations[oid] = r
+		case "home":
+			schema, name, _ := strings.Cut(words[1], ".")
+			h := &catalog.HomeRelation{Relation: catalog.Relation{OID: oid, Schema: schema, Name: name, Kind: 'r'}, Readable: true}
+			options := map[string]string{}
+			setOptions(options, words[2:])
+			rows, err := strconv.ParseInt(options["rows"], 10, 64)
+			if err != nil {
+				d.Fatalf(t, "%s: %v", line, err)
+			}
+			h.Rows, h.Columns = rows, columns(t, d, words[2:])
+			if g.home == nil {
+				g.home = map[string]*catalog.HomeRelation{}
+			}
+			g.home[name] = h
 		default:
 			d.Fatalf(t, "%s?", line)
 		}
@@ -116,6 +132,9 @@ func (g *golden) references(s *parser.Statement) (list []Reference) {
 				ref = Reference{OID: known.OID, Relation: known}
 			}
 		}
+		if h := g.home[r.Name]; h != nil {
+			ref = Reference{OID: h.OID}
+		}
 		list = append(list, ref)
 	}
 	return list
@@ -124,7 +143,7 @@ func (g *golden) references(s *parser.Statement) (list []Reference) {
 // TestRead prints plans of statements that read. Arguments: types are the result's, params the parameters', force a
 // route, and settings by their names.
 func TestRead(t *testing.T) {
-	for _, file := range []string{"binding", "home_join", "remote"} {
+	for _, file := range []string{"binding", "federated", "home_join", "remote"} {
 		t.Run(file, func(t *testing.T) {
 			g := &golden{}
 			datadriven.RunTest(t, "testdata/"+file, func(t *testing.T, d *datadriven.TestData) string {
@@ -143,6 +162,12 @@ func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
 		d.Fatalf(t, "cannot parse: %v", err)
 	}
 	req := Request{Statement: list[0], Snapshot: g.snapshot, References: g.references(list[0]), TempPrefix: "s_"}
+	if g.home != nil {
+		req.Home = map[uint32]*catalog.HomeRelation{}
+		for _, h := range g.home {
+			req.Home[h.OID] = h
+		}
+	}
 	req.Settings = Settings{TimeZone: "UTC", DateStyle: "ISO, MDY", IntervalStyle: "postgres", ExtraFloatDigits: 1}
 	for _, arg := range d.CmdArgs {
 		value := strings.Join(arg.Vals, ", ")
@@ -207,10 +232,24 @@ func printRead(p *Plan, err error) string {
 		fmt.Fprintf(&b, "needs: %s\n", strings.Join(needs, "; "))
 	}
 	if p.RemoteSQL != "" {
-		fmt.Fprintf(&b, "%s: %s%s\n", p.Server.Name, p.RemoteSQL, bound(p.Params))
+		name := "over them"
+		if p.Server != nil {
+			name = p.Server.Name
+		}
+		fmt.Fprintf(&b, "%s: %s%s\n", name, p.RemoteSQL, bound(p.Params))
 	}
 	for _, in := range p.Inputs {
-		fmt.Fprintf(&b, "%s: %s%s\n", in.TempName, in.RemoteSQL, bound(in.Params))
+		from := in.TempName
+		if p.Route == Federated {
+			from = "home"
+			if in.Server != nil {
+				from = in.Server.Name
+			}
+		}
+		fmt.Fprintf(&b, "%s: %s%s\n", from, in.RemoteSQL, bound(in.Params))
+		if in.BoundSQL != "" {
+			fmt.Fprintf(&b, "%s with keys: %s\n", from, in.BoundSQL)
+		}
 		for _, key := range in.Probes {
 			fmt.Fprintf(&b, "%s is looked up by", in.TempName)
 			for _, c := range key {
