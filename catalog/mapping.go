@@ -37,3 +37,25 @@ func ReadMapping(row [][]byte) (Mapping, error) {
 	m.Options = options(list)
 	return m, nil
 }
+
+// InForce returns what the mapping of a server says, with what is not the role's to say left out: 42704 where there is no
+// mapping, 42501 for options that need a superuser.
+func (m Mapping) InForce(server string) (map[string]string, error) {
+	if !m.Known {
+		return nil, pgerr.Hint(pgerr.New(pgerr.UndefinedObject, "user mapping not found for user %q, server %q", m.Role, server),
+			"CREATE USER MAPPING, and commit it.")
+	}
+	options := map[string]string{"user": m.Role}
+	for name, value := range m.Options {
+		switch {
+		case m.Trusted:
+		case name == "password_required":
+			continue
+		case name == "sslcert" || name == "sslkey":
+			return nil, pgerr.Hint(pgerr.New(pgerr.InsufficientPrivilege, "option %q of the user mapping for %q on server %q is superuser-only", name, m.Role, server),
+				"A superuser may own the server and map PUBLIC.")
+		}
+		options[name] = value
+	}
+	return options, nil
+}

@@ -47,7 +47,7 @@ func (s *Session) roleOr(ctx context.Context, role uint32) (uint32, error) {
 	return uint32(n), err
 }
 
-// mapping returns the options of the user mapping in force, with what is the proxy's to decide decided.
+// mapping returns what the user mapping in force says.
 func (s *Session) mapping(ctx context.Context, key engineKey, server *catalog.Server) (map[string]string, error) {
 	o := s.server.engines
 	o.mu.Lock()
@@ -63,23 +63,7 @@ func (s *Session) mapping(ctx context.Context, key engineKey, server *catalog.Se
 		o.mappings[key] = m
 		o.mu.Unlock()
 	}
-	if !m.Known {
-		return nil, pgerr.Hint(pgerr.New(pgerr.UndefinedObject, "user mapping not found for user %q, server %q", m.Role, server.Name),
-			"CREATE USER MAPPING, and commit it.")
-	}
-	options := map[string]string{"user": m.Role}
-	for name, value := range m.Options {
-		switch {
-		case m.Trusted:
-		case name == "password_required":
-			continue
-		case name == "sslcert" || name == "sslkey":
-			return nil, pgerr.Hint(pgerr.New(pgerr.InsufficientPrivilege, "option %q of the user mapping for %q on server %q is superuser-only", name, m.Role, server.Name),
-				"A superuser may own the server and map PUBLIC.")
-		}
-		options[name] = value
-	}
-	return options, nil
+	return m.InForce(server.Name)
 }
 
 // mapping reads a user mapping, which the proxy's own account alone may see.

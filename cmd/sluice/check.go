@@ -181,7 +181,7 @@ func (c *checker) checkDatabase(ctx context.Context, config *pgconn.Config, data
 		c.ok(what, fmt.Sprintf("catalog version %d, %d servers, %d relations", installed, len(snapshot.Servers), len(snapshot.Relations)))
 	}
 	for _, server := range sortedServers(snapshot) {
-		c.checkServer(ctx, database, server)
+		c.checkServer(ctx, session{conn}, database, server)
 	}
 	return true
 }

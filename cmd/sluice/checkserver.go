@@ -12,10 +12,11 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/proxy/ddl"
 )
 
 // checkServer asks one foreign server whether it answers.
-func (c *checker) checkServer(ctx context.Context, database string, server *catalog.Server) {
+func (c *checker) checkServer(ctx context.Context, q session, database string, server *catalog.Server) {
 	what := fmt.Sprintf("server %s.%s (%s)", database, server.Name, server.Wrapper)
 	wrapper := c.wrappers[server.Wrapper]
 	if wrapper == nil {
@@ -24,7 +25,12 @@ func (c *checker) checkServer(ctx context.Context, database string, server *cata
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	engine, err := wrapper.Open(ctx, engines.Server{OID: server.OID, Name: server.Name, Options: server.Options})
+	mapping, err := q.mapping(ctx, wrapper, server)
+	if err != nil {
+		c.fail(what, err, "map the account of sluice serve too, if only to check the server")
+		return
+	}
+	engine, err := wrapper.Open(ctx, engines.Server{OID: server.OID, Name: server.Name, Options: server.Options, Mapping: mapping})
 	if err != nil {
 		c.fail(what, err, "mend its options with ALTER SERVER")
 		return
@@ -35,6 +41,34 @@ func (c *checker) checkServer(ctx context.Context, database string, server *cata
 		return
 	}
 	c.ok(what, "answers")
+}
+
+// mapping returns the user mapping by which the account of our own logs in to a server, nil where its users are not mapped.
+func (s session) mapping(ctx context.Context, w engines.Wrapper, server *catalog.Server) (map[string]string, error) {
+	if len(w.Options(engines.MappingObject)) == 0 {
+		return nil, nil
+	}
+	role, err := s.Query(ctx, "SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) current_user")
+	if err != nil {
+		return nil, err
+	}
+	result := s.conn.ExecParams(ctx, catalog.MappingSQL, [][]byte{fmt.Append(nil, server.OID), []byte(*role[0][0])}, nil, nil, nil).Read()
+	if result.Err != nil {
+		return nil, result.Err
+	}
+	var row [][]byte
+	if len(result.Rows) > 0 {
+		row = result.Rows[0]
+	}
+	m, err := catalog.ReadMapping(row)
+	if err != nil {
+		return nil, err
+	}
+	options, err := m.InForce(server.Name)
+	if err != nil {
+		return nil, err
+	}
+	return ddl.Secrets(options)
 }
 
 func sortedServers(s *catalog.Snapshot) []*catalog.Server {

@@ -11,26 +11,25 @@ import (
 
 // TestDocs keeps the reference pages true: every flag and every option stands there with its default.
 func TestDocs(t *testing.T) {
-	configuration, duckdb := read(t, "../../docs/configuration.md"), read(t, "../../docs/duckdb.md")
+	configuration := read(t, "../../docs/configuration.md")
 	for _, key := range append(configKeys(), configFlag) {
 		if !strings.Contains(configuration, "`--"+key+" ") {
 			t.Errorf("docs/configuration.md does not know --%s", key)
 		}
 	}
 	for _, w := range wrappers() {
-		if w.Name() != "sluice_duckdb" {
-			continue
-		}
+		page := "docs/" + strings.TrimPrefix(w.Name(), "sluice_") + ".md"
+		text := read(t, "../../"+page)
 		for kind, name := range map[engines.ObjectKind]string{
-			engines.ServerObject: "server", engines.TableObject: "foreign table", engines.ColumnObject: "column",
+			engines.ServerObject: "server", engines.MappingObject: "user mapping", engines.TableObject: "foreign table", engines.ColumnObject: "column",
 		} {
 			for _, o := range w.Options(kind) {
 				value := ""
 				if o.Default != "" {
 					value = "`" + o.Default + "`"
 				}
-				if line := fmt.Sprintf("| %s | `%s` | %s | %s |\n", name, o.Name, value, o.Doc); !strings.Contains(duckdb, line) {
-					t.Errorf("docs/duckdb.md lacks the line\n%s", line)
+				if line := fmt.Sprintf("| %s | `%s` | %s | %s |\n", name, o.Name, value, o.Doc); !strings.Contains(text, line) {
+					t.Errorf("%s lacks the line\n%s", page, line)
 				}
 			}
 		}

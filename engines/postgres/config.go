@@ -36,7 +36,7 @@ func connectConfig(s engines.Server) (*pgconn.Config, error) {
 		b.WriteString(name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value) + "' ")
 	}
 	for _, name := range []string{
-		"host", "hostaddr", "port", "sslmode", "sslrootcert", "sslsni", "sslnegotiation", "channel_binding", "target_session_attrs", "connect_timeout",
+		"host", "port", "sslmode", "sslrootcert", "sslsni", "sslnegotiation", "channel_binding", "target_session_attrs", "connect_timeout",
 	} {
 		if v := options[name]; v != "" {
 			add(name, v)

@@ -20,7 +20,6 @@ func (Wrapper) Name() string { return "sluice_postgres" }
 
 var serverOptions = []engines.Option{
 	{Name: "host", Default: "localhost", Doc: "host name, address or directory of the socket; several, separated by commas, are tried in turn"},
-	{Name: "hostaddr", Doc: "address to connect to, where host is the name that its certificate must bear"},
 	{Name: "port", Default: "5432", Doc: "port, or as many as there are hosts", Check: checkPorts},
 	{Name: "dbname", Doc: "database, by default the one named like the remote role"},
 	{Name: "sslmode", Default: "prefer", Doc: "disable, allow, prefer, require, verify-ca or verify-full", Check: oneOf("disable", "allow", "prefer", "require", "verify-ca", "verify-full")},

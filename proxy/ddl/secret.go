@@ -25,7 +25,9 @@ const maxSecret = 64 << 10
 var secretName = regexp.MustCompile(`(?i)passw|secret|token|private_?key|access_?key|api_?key|credential`)
 
 // IsSecret reports whether an option of this name holds a secret.
-func IsSecret(option string) bool { return secretName.MatchString(option) }
+func IsSecret(option string) bool {
+	return option != "password_required" && secretName.MatchString(option)
+}
 
 // isReference reports whether an option's value is a reference and not the secret itself.
 func isReference(value string) bool {
