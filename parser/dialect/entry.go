@@ -1,5 +1,7 @@
 package dialect
 
+import "strings"
+
 // Kind is the kind of thing that an entry ships.
 type Kind string
 
@@ -88,6 +90,16 @@ func (t Table) Named(kind Kind, name string, args int) []*Entry {
 	}
 	return list
 }
+
+// Raises reports whether values that the entry takes may make Postgres raise an error, as the engine then does too: division
+// by zero, or a result out of range.
+func (e *Entry) Raises() bool {
+	return e.Result.Words == widerResult.Words || strings.Contains(e.SQL, "error('SQLSTATE 22") || strings.HasPrefix(e.SQL, "sluice_numeric_divide") ||
+		e.Kind == Cast && narrow[e.Name]
+}
+
+// narrow are types that a cast of a number may not fit into.
+var narrow = map[string]bool{"int2": true, "int4": true, "int8": true}
 
 // takes makes the arguments of an entry of classes alone.
 func takes(classes ...Class) []Arg {

@@ -134,6 +134,12 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		for i := range out {
 			types[i] = out[i].typ
 		}
+		if entry.Raises() {
+			if s.raises = true; kind == dialect.Operator && foldsBadly(name, out) {
+				s.no("operator %s over constants is computed at home while it plans", name)
+				return "", typ{}, false
+			}
+		}
 		t, fit := entry.Result.Of(types)
 		switch fit {
 		case dialect.Misfit:
@@ -147,6 +153,23 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		return s.print(entry.SQL, out, t), t, true
 	}
 	return "", typ{}, false
+}
+
+// foldsBadly reports whether Postgres may raise an error for an operator already while it plans, where both operands are
+// constants: an engine would do so too late.
+func foldsBadly(op string, list []operand) bool {
+	for _, o := range list {
+		if refers(o.node) {
+			return false
+		}
+	}
+	for _, o := range list {
+		if o.plain && len(o.literal) <= 4 && op != "/" && op != "%" {
+			continue // neither a sum nor a product of such numbers is out of range
+		}
+		return true
+	}
+	return false
 }
 
 // widen keeps a result of more than 18 digits from being computed in 64 bits, as an engine does where both operands have

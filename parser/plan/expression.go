@@ -21,7 +21,9 @@ type shipper struct {
 	counts []int       // those among them that are numbers of rows
 	reason string      // the first thing that cannot be shipped
 	// guarded says that the engine may raise an error for values that Postgres computes with: home then does it all.
-	guarded   bool
+	guarded bool
+	// raises says that it may raise one where Postgres does: which rows it comes to is the plan's affair.
+	raises    bool
 	narrow    bool              // that may be
 	midnights map[string]string // of printed timestamps at midnight, the dates
 	taken     map[string]bool   // relation aliases in use, in lower case: DuckDB's names do not differ by case

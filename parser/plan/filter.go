@@ -105,8 +105,12 @@ func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter 
 	var f filter
 	for _, c := range conditions {
 		mark := len(s.params)
-		s.reason, s.guarded = "", false
+		s.reason, s.guarded, s.raises = "", false, false
 		sql, t, ok := s.expression(c, e)
+		if ok && s.raises {
+			s.no("it may raise an error, for rows that home need not come to")
+			ok = false
+		}
 		if !ok || s.guarded || t.OID != boolOID || !refers(c) {
 			s.params = s.params[:mark]
 			if ok && s.guarded {
