@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long one statement may take.
-const patience = 30 * time.Second
+const patience = 60 * time.Second
 
 // protocol is a way to send a statement.
 type protocol struct {

@@ -42,6 +42,9 @@ type Oracle struct {
 func New(t *testing.T, home, proxy string, sides ...*Side) *Oracle {
 	o := &Oracle{ctx: t.Context(), sides: sides, errors: map[string]int{}}
 	o.plain = connect(t, home)
+	if err := run(o.ctx, o.plain, "SET statement_timeout = '5s'"); err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range sides {
 		s.url, s.counts.reasons = proxy, map[string]int{}
 		if err := s.open(o.ctx, nil); err != nil {

@@ -54,9 +54,9 @@ var duckOperators = slices.Concat(Table{
 	comparisons("IS NOT DISTINCT FROM", "IS NOT DISTINCT FROM", Equal, "comparisons"),
 )
 
-// quotient and remainder raise what Postgres raises for 0, where DuckDB yields NULL. The least number has no quotient by
-// -1, but a remainder.
+// quotient and remainder raise what Postgres raises for 0, where DuckDB yields NULL; but nothing of NULL. The least number
+// has no quotient by -1, but a remainder.
 const (
-	quotient  = "CASE WHEN $2 = 0 THEN error('SQLSTATE 22012: division by zero') ELSE (CAST($1 AS $t) // CAST($2 AS $t)) END"
-	remainder = "CASE $2 WHEN 0 THEN error('SQLSTATE 22012: division by zero') WHEN -1 THEN 0 * CAST($1 AS $t) ELSE (CAST($1 AS $t) % CAST($2 AS $t)) END"
+	quotient  = "CASE WHEN $1 IS NULL THEN NULL WHEN $2 = 0 THEN error('SQLSTATE 22012: division by zero') ELSE (CAST($1 AS $t) // CAST($2 AS $t)) END"
+	remainder = "CASE WHEN $1 IS NULL THEN NULL WHEN $2 = 0 THEN error('SQLSTATE 22012: division by zero') WHEN $2 = -1 THEN 0 * CAST($1 AS $t) ELSE (CAST($1 AS $t) % CAST($2 AS $t)) END"
 )

@@ -150,10 +150,18 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		if kind == dialect.Operator {
 			s.widen(name, out, &t)
 		}
-		return s.print(entry.SQL, out, t), t, true
+		sql := s.print(entry.SQL, out, t)
+		if len(sql) > longest {
+			s.no("an expression that long is evaluated at home")
+			return "", typ{}, false
+		}
+		return sql, t, true
 	}
 	return "", typ{}, false
 }
+
+// longest is how long one operator, function or cast may be printed: some name an operand more than once.
+const longest = 64 << 10
 
 // foldsBadly reports whether Postgres may raise an error for an operator already while it plans, where both operands are
 // constants: an engine would do so too late.

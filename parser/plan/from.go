@@ -109,10 +109,12 @@ func (s *shipper) join(j *pg_query.JoinExpr, e *scope) (string, bool) {
 		s.no("NATURAL, USING and named joins are evaluated at home")
 		return "", false
 	}
+	before := len(e.relations)
 	left, ok := s.fromItem(j.Larg, e)
 	if !ok {
 		return "", false
 	}
+	middle := len(e.relations)
 	right, ok := s.fromItem(j.Rarg, e)
 	if !ok {
 		return "", false
@@ -120,12 +122,36 @@ func (s *shipper) join(j *pg_query.JoinExpr, e *scope) (string, bool) {
 	if j.Quals == nil {
 		return "(" + left + " CROSS JOIN " + right + ")", true
 	}
+	if j.Jointype == pg_query.JoinType_JOIN_FULL && !equates(j.Quals, &scope{relations: e.relations[before:middle]}, &scope{relations: e.relations[middle:]}) {
+		s.no("a FULL JOIN on anything but equal columns is evaluated at home")
+		return "", false
+	}
 	on, t, ok := s.expression(j.Quals, e)
 	if !ok || t.OID != boolOID {
 		s.no("this join condition is evaluated at home")
 		return "", false
 	}
 	return "(" + left + word + right + " ON " + on + ")", true
+}
+
+// equates reports whether one part of a join's condition is that a column of one side equals one of the other: without,
+// Postgres refuses a FULL JOIN.
+func equates(condition *pg_query.Node, left, right *scope) bool {
+	for _, c := range conjuncts(condition, nil) {
+		x := c.GetAExpr()
+		a, b := x.GetLexpr().GetColumnRef(), x.GetRexpr().GetColumnRef()
+		if a == nil || b == nil || x.Kind != pg_query.A_Expr_Kind_AEXPR_OP || lastName(x.Name) != "=" {
+			continue
+		}
+		_, al := left.column(a.Fields)
+		_, ar := right.column(a.Fields)
+		_, bl := left.column(b.Fields)
+		_, br := right.column(b.Fields)
+		if al && br || ar && bl {
+			return true
+		}
+	}
+	return false
 }
 
 // subLink prints EXISTS, IN and scalar sub-selects.
