@@ -31,6 +31,9 @@ func (v *sink) null(i int) {
 
 // put copies rows [lo, hi) of an Arrow array to row at of a vector and those behind it.
 func (v *sink) put(t *feedType, at int, src arrow.Array, lo, hi int) error {
+	if lo == hi { // elements of lists that are all empty have no offsets either
+		return nil
+	}
 	if src.NullN() > 0 {
 		for i := lo; i < hi; i++ {
 			if src.IsNull(i) {

@@ -16,3 +16,5 @@ SELECT x.k, y.k FROM {s}.texts x FULL JOIN {s}.clocks y ON x.v IS DISTINCT FROM 
 SELECT x.k, y.k FROM {s}.ints x FULL JOIN {s}.texts y ON x.k < y.k;
 SELECT x.k, y.k FROM {s}.ints x FULL JOIN {s}.texts y ON x.k = x.i4;
 SELECT x.k, y.k FROM {s}.ints x FULL JOIN {s}.texts y ON x.k = y.k AND x.i4 > 0 ORDER BY 1, 2;
+SELECT x.k, x.at, x.ai FROM {s}.misc x JOIN {s}.ints y ON x.k = y.k WHERE x.k = 2;
+SELECT x.k, x.at FROM {s}.misc x LEFT JOIN {s}.texts y ON x.k = y.k WHERE x.at = '{}';
