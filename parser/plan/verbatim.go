@@ -92,20 +92,16 @@ func (v *verbatim) query(sel *pg_query.SelectStmt) (string, bool) {
 		if r.Alias == nil {
 			r.Alias = &pg_query.Alias{Aliasname: r.Relname}
 		}
-		r.Catalogname, r.Schemaname, r.Relname = "", "", v.b.req.TempPrefix+"table_"+itoa(i)
+		r.Catalogname, r.Schemaname, r.Relname = "", "", v.b.req.TempPrefix+"table_"+itoa(i)+"_"
 		r.Inh = true
-		tables = append(tables, r.Relname, from)
+		tables = append(tables, v.d.Identifier(r.Relname), from, r.Relname, from)
 	}
 	v.bindParams(copied)
 	sql, err := parser.Deparse(&pg_query.RawStmt{Stmt: copied})
 	if err != nil {
 		return "", v.no("%v", err)
 	}
-	slices.Reverse(tables) // a longer number before a shorter one that it begins with
-	for i := 0; i < len(tables); i += 2 {
-		sql = strings.ReplaceAll(sql, tables[i+1], tables[i])
-	}
-	return sql, true
+	return strings.NewReplacer(tables...).Replace(sql), true
 }
 
 // rangeVars returns the nodes that hold references to relations, in order.
