@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -105,6 +106,36 @@ func (s *Session) pick(ctx context.Context, x *execution, params []int) ([]*stri
 	args := make([]*string, len(params))
 	for i, n := range params {
 		args[i] = texts[n-1]
+	}
+	return args, nil
+}
+
+// pickValues is pick where a negative number, -n, is the n-th of some expressions that home evaluates.
+func (s *Session) pickValues(ctx context.Context, x *execution, params []int, values []string) ([]*string, error) {
+	if len(values) == 0 {
+		return s.pick(ctx, x, params)
+	}
+	own := make([]string, len(values))
+	for i, v := range values {
+		own[i] = "CAST(" + v + " AS pg_catalog.text)"
+	}
+	rows, _, err := s.once(ctx, "SELECT "+strings.Join(own, ", "), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var texts []*string
+	if slices.ContainsFunc(params, func(n int) bool { return n > 0 }) {
+		if texts, err = s.paramTexts(ctx, x); err != nil {
+			return nil, err
+		}
+	}
+	args := make([]*string, len(params))
+	for i, n := range params {
+		if n < 0 {
+			args[i] = rows[0][-n-1]
+		} else {
+			args[i] = texts[n-1]
+		}
 	}
 	return args, nil
 }

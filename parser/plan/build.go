@@ -210,7 +210,7 @@ func (b *builder) shipSources() error {
 
 // input returns the input for a source; sources that need the same share one.
 func (b *builder) input(s *source, f filter) (*Input, error) {
-	in := Input{Relation: s.table, Server: s.server, Role: s.role, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Spelled: b.req.ReadOnly}
+	in := Input{Relation: s.table, Server: s.server, Role: s.role, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Values: f.values, Spelled: b.req.ReadOnly}
 	from, err := b.origin(s)
 	if err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	}
 	in.Whole = s.body == "" && len(f.sql) == 0
 	for i := range b.inputs {
-		if o := &b.inputs[i]; o.Relation == in.Relation && o.Role == in.Role && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) {
+		if o := &b.inputs[i]; o.Relation == in.Relation && o.Role == in.Role && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) && slices.Equal(o.Values, in.Values) {
 			return o, nil
 		}
 	}

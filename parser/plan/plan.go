@@ -71,7 +71,8 @@ type Plan struct {
 	Server    *catalog.Server
 	Role      uint32 // whose user mapping is used, 0 for the current role
 	RemoteSQL string
-	Params    []int
+	Params    []int             // a negative one, -n, is the n-th of Values
+	Values    []string          // expressions that home evaluates for its transaction
 	whole     *catalog.Relation // all of whose rows leave the server, nil for none
 	Guarded   bool              // an error of class 22 may be the engine's alone: it is home then that computes
 	counts    []int             // parameters that are numbers of rows: it is home that refuses negative ones
@@ -108,11 +109,12 @@ type Input struct {
 	Spelled   bool            // no table: the values stand in HomeSQL itself, in place of the Placeholders
 	Blank     bool            // the role may read none of the columns: they are NULL, and only the number of rows counts
 	RemoteSQL string          // yields exactly Columns, cast to their Postgres types' counterparts
-	Params    []int
-	Filters   []string // what was pushed, in the engine's dialect, for EXPLAIN
-	Kept      []Kept   // conditions on the table alone that home evaluates
-	Whole     bool     // all rows of a foreign table are read
-	Probes    [][]int  // sets of Columns by which the statement looks up rows again and again: a hash index for one, a btree for several
+	Params    []int           // as in Plan
+	Values    []string        // as in Plan
+	Filters   []string        // what was pushed, in the engine's dialect, for EXPLAIN
+	Kept      []Kept          // conditions on the table alone that home evaluates
+	Whole     bool            // all rows of a foreign table are read
+	Probes    [][]int         // sets of Columns by which the statement looks up rows again and again: a hash index for one, a btree for several
 
 	// RowID says that RemoteSQL yields the row's identity as bigint in one more column, first, named sluice_rowid. The
 	// temporary table then inherits from Parent, which has Columns alone: what a statement sees of Parent's rows is just

@@ -23,6 +23,7 @@ type verbatim struct {
 	home, remote engines.Facts
 	unknown      error // why there are no facts
 	params       []int
+	values       []string // what home evaluates in place of parameters
 	reason       string
 	orders       string // the first construct that depends on the order of text
 	texts        bool   // text may come up under a collation that is not bytewise
@@ -66,8 +67,8 @@ func (b *builder) whole(sel *pg_query.SelectStmt, format *CopyFormat) *Plan {
 		return nil
 	}
 	return &Plan{
-		Route: Remote, Server: b.sources[0].server, Role: b.sources[0].role, RemoteSQL: sql, Params: v.params, Privileges: b.privileges,
-		Copy: format, whole: b.scanned(sel),
+		Route: Remote, Server: b.sources[0].server, Role: b.sources[0].role, RemoteSQL: sql, Params: v.params, Values: v.values,
+		Privileges: b.privileges, Copy: format, whole: b.scanned(sel),
 	}
 }
 
@@ -137,23 +138,46 @@ func (v *verbatim) scan(src *source) (string, bool) {
 	return "(SELECT " + strings.Join(list, ", ") + " FROM " + from + ")", true
 }
 
-// bindParams gives the parameters below a node the places of v.params, and their types.
+// bindParams gives the parameters below a node the places of v.params, and their types. What home knows best is one too.
 func (v *verbatim) bindParams(n *pg_query.Node) {
 	parser.Walk(n, func(m proto.Message) bool {
 		node, ok := m.(*pg_query.Node)
-		if !ok || node.GetParamRef() == nil {
+		if !ok {
 			return true
 		}
-		number := int(node.GetParamRef().Number)
+		number, typ := 0, uint32(0)
+		if p := node.GetParamRef(); p != nil {
+			number = int(p.Number)
+			typ = v.b.req.Params[number-1]
+		} else if typ = homeValue(node); typ != 0 {
+			number = v.value(node)
+		}
+		if number == 0 {
+			return true
+		}
 		place := slices.Index(v.params, number)
 		if place < 0 {
 			place = len(v.params)
 			v.params = append(v.params, number)
 		}
 		ref := &pg_query.Node{Node: &pg_query.Node_ParamRef{ParamRef: &pg_query.ParamRef{Number: int32(place + 1)}}}
-		node.Node = &pg_query.Node_TypeCast{TypeCast: &pg_query.TypeCast{Arg: ref, TypeName: paramTypes[v.b.req.Params[number-1]]}}
+		node.Node = &pg_query.Node_TypeCast{TypeCast: &pg_query.TypeCast{Arg: ref, TypeName: paramTypes[typ]}}
 		return false
 	})
+}
+
+// value returns the number, below zero, of an expression among those that home evaluates.
+func (v *verbatim) value(n *pg_query.Node) int {
+	text, err := parser.DeparseList([]*pg_query.Node{n})
+	if err != nil { // of what takes no arguments
+		return 0
+	}
+	i := slices.Index(v.values, text)
+	if i < 0 {
+		i = len(v.values)
+		v.values = append(v.values, text)
+	}
+	return -(i + 1)
 }
 
 // condition prints a condition on a table alone; false where it is not shipped.
@@ -230,7 +254,7 @@ func (b *builder) verbatimConditions(src *source, conditions []*pg_query.Node) f
 			f.kept = append(f.kept, Kept{c, v.reason})
 		}
 	}
-	f.texts, f.params = f.sql, v.params
+	f.texts, f.params, f.values = f.sql, v.params, v.values
 	return f
 }
 

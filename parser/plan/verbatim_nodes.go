@@ -3,6 +3,7 @@ package plan
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -74,6 +75,9 @@ func (v *verbatim) node(m proto.Message) bool {
 		return len(n.UseOp) == 0 || v.no("ORDER BY USING is evaluated at home")
 	case *pg_query.WindowDef:
 		return true
+	case *pg_query.SQLValueFunction:
+		v.texts = v.texts || homeValues[n.Op] == nameOID
+		return v.ships(homeValues[n.Op], strings.TrimPrefix(n.Op.String(), "SVFOP_"))
 	case *pg_query.MinMaxExpr:
 		v.order("GREATEST and LEAST")
 		return true
@@ -139,6 +143,8 @@ func (v *verbatim) param(n int) bool {
 		return v.no("parameter $%d has a value that is read at home", n)
 	case paramTypes[v.b.req.Params[n-1]] == nil:
 		return v.no("parameter $%d is of a type that is home's own", n)
+	case v.b.req.Params[n-1] == timestamptzOID && !v.iso():
+		return v.no("parameter $%d may have an abbreviation of a time zone", n)
 	}
 	v.texts = v.texts || textual[v.b.req.Params[n-1]]
 	return true
@@ -181,6 +187,42 @@ var patterns = regexp.MustCompile(`^(YYYY|IYYY|YYY|YY|MM|DDD|DD|HH24|HH12|HH|MI|
 // formatted are the functions whose second argument is such a text.
 var formatted = map[string]bool{"to_char": true, "to_date": true, "to_number": true, "to_timestamp": true}
 
+// homeValues are the types of what is the same throughout a transaction, and is home's to say.
+var homeValues = map[pg_query.SQLValueFunctionOp]uint32{
+	pg_query.SQLValueFunctionOp_SVFOP_CURRENT_DATE: dateOID, pg_query.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP: timestamptzOID,
+	pg_query.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP_N: timestamptzOID, pg_query.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP: timestampOID,
+	pg_query.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N: timestampOID, pg_query.SQLValueFunctionOp_SVFOP_CURRENT_USER: nameOID,
+	pg_query.SQLValueFunctionOp_SVFOP_CURRENT_ROLE: nameOID, pg_query.SQLValueFunctionOp_SVFOP_USER: nameOID,
+	pg_query.SQLValueFunctionOp_SVFOP_SESSION_USER: nameOID,
+}
+
+// clocks are functions that yield the time at which the transaction began.
+var clocks = map[string]bool{"now": true, "transaction_timestamp": true}
+
+const nameOID = 19
+
+// homeValue returns the type of an expression that home evaluates, 0 for any other.
+func homeValue(n *pg_query.Node) uint32 {
+	if f := n.GetSqlvalueFunction(); f != nil {
+		return homeValues[f.Op]
+	}
+	if f := n.GetFuncCall(); f != nil && clocks[lastName(f.Funcname)] && len(f.Args) == 0 {
+		return timestamptzOID
+	}
+	return 0
+}
+
+// ships reports whether a value of home's can go to the server as a parameter. Home and the server read a time zone's
+// abbreviation each in its own way.
+func (v *verbatim) ships(oid uint32, what string) bool {
+	return oid != 0 && !v.b.feeding && (oid != timestamptzOID || v.iso()) || v.no("%s is home's own", what)
+}
+
+func (v *verbatim) iso() bool {
+	style := v.b.req.Settings.DateStyle
+	return style == "" || strings.HasPrefix(style, "ISO")
+}
+
 func (v *verbatim) function(n *pg_query.FuncCall) bool {
 	name := lastName(n.Funcname)
 	schema := ""
@@ -190,6 +232,8 @@ func (v *verbatim) function(n *pg_query.FuncCall) bool {
 	switch {
 	case schema != "" && schema != "pg_catalog", len(n.Funcname) > 2:
 		return v.no("function %q is home's own", name)
+	case clocks[name] && len(n.Args) == 0 && !v.b.req.Snapshot.Shadows[name]:
+		return v.ships(timestamptzOID, name)
 	case !dialect.Shared(name, v.home.Version, v.remote.Version):
 		return v.no("function %q is not known to yield the same on postgres", name)
 	case schema == "" && v.b.req.Snapshot.Shadows[name]:

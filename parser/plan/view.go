@@ -133,8 +133,9 @@ func (b *builder) viewBody(v *view) (string, bool) {
 
 // verbatimView is viewBody for another Postgres.
 func (b *builder) verbatimView(v *view, first *source) (string, bool) {
-	sql, ok := b.newVerbatim(first).query(v.sub.Subquery.GetSelectStmt())
-	if !ok {
+	verbatim := b.newVerbatim(first)
+	sql, ok := verbatim.query(v.sub.Subquery.GetSelectStmt())
+	if !ok || len(verbatim.params) > 0 {
 		return "", false
 	}
 	names := make([]string, len(v.table.Columns))

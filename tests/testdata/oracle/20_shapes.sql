@@ -54,3 +54,6 @@ SELECT bit_count(i4::bit(32)), i4 & 7, i4 # 1, i4 << 2 FROM {s}.ints WHERE i4 > 
 SELECT id, int4range(id, id + 2) @> 3, int4range(1, 3) * int4range(id, 9) FROM {s}.emp ORDER BY id;
 SELECT point(id, 1) <-> point(0, 0) FROM {s}.emp ORDER BY id;
 SELECT md5(name), encode(sha256(name::bytea), 'hex') FROM {s}.emp ORDER BY id;
+SELECT count(*) FROM {s}.orders WHERE placed < localtimestamp AND zoned < now() AND zoned < current_timestamp(0) AND placed::date < current_date;
+SELECT id, now() - now() AS zero, current_date - current_date FROM {s}.emp WHERE name <> current_user ORDER BY id;
+SELECT extract(year FROM age(current_date, date '2000-01-01')) > 20 FROM {s}.emp WHERE id = 1;
