@@ -12,7 +12,7 @@ SELECT k, u, m, g, b, r FROM {s}.exact ORDER BY k;
 SELECT k, jb, e, da, na, ba, ia FROM {s}.kinds ORDER BY k;
 SELECT k, (NULL::int4 / '0') <> 0, i4 / NULL FROM {s}.ints ORDER BY k;
 SELECT k, i4 / 0, i8 % 0::bigint, i2 / (k - k) FROM {s}.ints WHERE k = 6;
-SELECT x.k, y.k FROM {s}.texts x FULL JOIN {s}.clocks y ON x.v IS DISTINCT FROM x.t;
+SELECT x.k, y.k FROM {s}.texts x FULL JOIN {s}.dates y ON x.v IS DISTINCT FROM x.t;
 SELECT x.k, y.k FROM {s}.ints x FULL JOIN {s}.texts y ON x.k < y.k;
 SELECT x.k, y.k FROM {s}.ints x FULL JOIN {s}.texts y ON x.k = x.i4;
 SELECT x.k, y.k FROM {s}.ints x FULL JOIN {s}.texts y ON x.k = y.k AND x.i4 > 0 ORDER BY 1, 2;
