@@ -20,6 +20,7 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/duckdb"
+	"github.com/sluicedb/sluice/engines/postgres"
 	"github.com/sluicedb/sluice/proxy"
 )
 
@@ -32,7 +33,7 @@ func serveChild(home string) error {
 	if err != nil {
 		return err
 	}
-	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}}, Federation: federation()})
+	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}, Federation: federation()})
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,7 @@ func typeOf(d *datadriven.TestData, t *testing.T, text string) (uint32, int32) {
 // golden is the catalog that a golden file works with. Its lines are
 //
 //	server lake database=/lake.duckdb
+//	server other wrapper=sluice_postgres
 //	table lake.emp lake id:int4 name:text:C pay:numeric(10:2) table_name=staff
 //	view lake.v id:int4: SELECT …
 //	home public.h rows=100 id:int4
@@ -66,6 +67,9 @@ func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 		case "server":
 			s := &catalog.Server{OID: oid, Name: words[1], Wrapper: "sluice_duckdb", Options: map[string]string{}}
 			setOptions(s.Options, words[2:])
+			if w := s.Options["wrapper"]; w != "" {
+				s.Wrapper = w
+			}
 			g.servers[s.Name], g.snapshot.Servers[oid] = s, s
 		case "table", "view", "invoker":
 			schema, name, _ := strings.Cut(words[1], ".")
@@ -118,6 +122,9 @@ func columns(t *testing.T, d *datadriven.TestData, words []string) (list []catal
 			c.Collation = cCollation
 		}
 		c.Type, c.Typmod = typeOf(d, t, typ)
+		if c.TypeName = typ; !textual[c.Type] {
+			c.Collation = 0
+		}
 		list = append(list, c)
 	}
 	return list
@@ -143,7 +150,7 @@ func (g *golden) references(s *parser.Statement) (list []Reference) {
 // TestRead prints plans of statements that read. Arguments: types are the result's, params the parameters', force a
 // route, and settings by their names.
 func TestRead(t *testing.T) {
-	for _, file := range []string{"binding", "federated", "home_join", "remote"} {
+	for _, file := range []string{"binding", "federated", "home_join", "remote", "verbatim"} {
 		t.Run(file, func(t *testing.T) {
 			g := &golden{}
 			datadriven.RunTest(t, "testdata/"+file, func(t *testing.T, d *datadriven.TestData) string {
@@ -185,6 +192,14 @@ func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
 			}
 		case "force":
 			req.Force = Route(value)
+		case "facts": // versions of home and of a Postgres, and whether they order alike
+			req.Facts = func(*catalog.Server, uint32) (home, remote engines.Facts, err error) {
+				if _, err := fmt.Sscanf(value, "%d, %d, %s", &home.Version, &remote.Version, &remote.Collation); err != nil {
+					d.Fatalf(t, "%s: %v", value, err)
+				}
+				home.Collation = "alike"
+				return home, remote, nil
+			}
 		case "hold":
 			req.HoldParams = true
 		case "datestyle":
