@@ -107,6 +107,7 @@ func (w *watches) listen(ctx context.Context, database string, begun func()) {
 		err := w.listenOnce(ctx, database, begun)
 		begun()
 		w.server.cache.Invalidate(database) // changes may have been missed
+		w.server.facts.Delete(database)     // home may be another one
 		if ctx.Err() != nil {
 			return
 		}

@@ -152,3 +152,32 @@ func TestPostgresMappings(t *testing.T) {
 		}
 	}
 }
+
+// Types and functions of one's own are read at home, whatever the other server makes of them, and so are those of extensions.
+func TestPostgresOwnTypes(t *testing.T) {
+	types := []string{
+		"CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')", "CREATE DOMAIN small AS int CHECK (VALUE < 100)", "CREATE TYPE pair AS (a int, b text)",
+	}
+	cluster := hometest.Start(t)
+	home, other := hometest.Database(t, cluster), hometest.Database(t, cluster)
+	exec(t, home, append(types, "CREATE FUNCTION twice(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 * 2'")...)
+	exec(t, other, append(types, "CREATE TABLE t (id int, m mood, s small, p pair, ms mood[], x xml, c money)",
+		`INSERT INTO t VALUES (1, 'happy', 7, (1, E'a "b"\t'), '{ok,NULL}', '<a/>', 12.5), (2, 'sad', NULL, NULL, NULL, NULL, NULL), (3, 'ok', 99, (NULL, ''), '{}', 'x', -1)`)...)
+	url := postgresProxy(t, home)
+	exec(t, url, append(otherServer(t, other, ""), "IMPORT FOREIGN SCHEMA public FROM SERVER other INTO public")...)
+	c := connected(t, url)
+	for _, before := range []string{"RESET default_transaction_read_only", "SET default_transaction_read_only = on"} {
+		says(t, c, before)
+		for _, step := range []struct{ sql, want string }{
+			{"SELECT id, m, s, p, ms, c FROM t ORDER BY m", `2|sad|NULL|NULL|NULL|NULL; 3|ok|99|(,"")|{}|-$1.00; 1|happy|7|(1,"a ""b""	")|{ok,NULL}|$12.50; SELECT 3`},
+			{"SELECT id FROM t WHERE m > 'sad' AND s < 50", "1; SELECT 1"},
+			{"SELECT (p).b IS NULL, x IS NULL FROM t WHERE id = 2", "t|t; SELECT 1"},
+			{"SELECT twice(id) FROM t WHERE twice(id) > 3 AND id < 3", "4; SELECT 1"},
+			{"SELECT id FROM t WHERE id IN (1, 3) ORDER BY id DESC", "3; 1; SELECT 2"},
+		} {
+			if got := says(t, c, step.sql); got != step.want {
+				t.Errorf("%s: %s\n got %q\nwant %q", before, step.sql, got, step.want)
+			}
+		}
+	}
+}

@@ -116,10 +116,12 @@ func (e *Engine) release(c *connection) {
 	}
 }
 
-// discard closes a connection that is broken, and reports whether it had been idle before.
+// discard closes a connection that is broken, and reports whether it had been idle before. The server may have become
+// another one meanwhile.
 func (e *Engine) discard(c *connection) bool {
 	e.mu.Lock()
 	e.busy--
+	e.facts = engines.Facts{}
 	e.mu.Unlock()
 	_ = c.socket.Close()
 	return c.reused
