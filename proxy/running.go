@@ -39,6 +39,10 @@ func (s *Session) begin() *running {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(s.ctx)
 	s.running = r
+	if s.interrupted != nil {
+		r.cancel(s.interrupted)
+		s.interrupted = nil
+	}
 	go s.watchClient(r.ctx)
 	return r
 }
@@ -135,9 +139,37 @@ func (s *Session) interrupt(cause error) {
 	if r != nil {
 		r.cancel(cause)
 	}
-	if s.home.owes() {
+	switch {
+	case s.home.owes():
 		cancelHome(s.login)
+	case r == nil:
+		s.mu.Lock()
+		if s.handling {
+			s.interrupted = cause
+		}
+		s.mu.Unlock()
 	}
+}
+
+// handle handles one message of the client. What interrupts it before work on it has begun, or between two parts of that,
+// interrupts what begins next, here or at home; then it is forgotten.
+func (s *Session) handle(typ byte, size int) error {
+	s.setHandling(true)
+	err := s.message(typ, size)
+	if missed := s.setHandling(false); missed != nil && err == nil {
+		if err = s.forward(); err == nil {
+			s.interrupt(missed)
+		}
+	}
+	return err
+}
+
+// setHandling notes whether a message is being handled, and returns what was missed so far.
+func (s *Session) setHandling(on bool) (missed error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	missed, s.interrupted, s.handling = s.interrupted, nil, on
+	return missed
 }
 
 // cause returns why a statement of ours failed: what ended its context, if that was it.

@@ -71,6 +71,8 @@ type Session struct {
 	ddl            bool                    // DDL ran in the transaction that is open
 	forgetInternal bool                    // home has lost its prepared statements
 	running        *running
+	handling       bool  // a message of the client is being handled
+	interrupted    error // what has interrupted it while nothing ran
 
 	twins atomic.Pointer[map[uint32]uint32] // of the snapshot, for the backend goroutine
 
@@ -168,7 +170,7 @@ func (s *Session) frontend() error {
 		if s.skip && typ != 'S' && typ != 'X' {
 			err = s.drop(size)
 		} else {
-			err = s.message(typ, size)
+			err = s.handle(typ, size)
 		}
 		if err != nil {
 			return s.leave(err)
