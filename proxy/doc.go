@@ -5,7 +5,8 @@
 //
 // A session has two goroutines. The frontend (Session.serve) reads the client, and alone writes to home. The backend
 // (backend.pump) reads home and forwards to the client. The frontend writes to the client only while home owes nothing
-// (takeHome), so the two never write into each other's frames.
+// (takeHome), so the two never write into each other's frames. While the frontend waits for rows of a federated statement
+// (federated.go), the threads of the federation engine may ask home in its place, one at a time.
 //
 // The one rule: what home owes is always known (wire.Replies), and the transaction status a client sees is home's own.
 package proxy

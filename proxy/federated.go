@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync/atomic"
 
@@ -127,10 +128,6 @@ func (s *Session) openInputs(ctx context.Context, x *execution, inputs []int, bo
 	for range snapshotTries {
 		var r, undo request
 		var streams []*homeStream
-		for _, name := range s.unread { // of statements before
-			r.close('P', name)
-		}
-		s.unread = nil
 		if len(inputs) > 1 {
 			r.close('S', onceName).parse(onceName, "SELECT pg_catalog.pg_current_snapshot()", nil)
 			r.bind(ownPortal, onceName, nil).execute(ownPortal).close('P', ownPortal)
@@ -220,13 +217,28 @@ func (f *federatedStream) Next(ctx context.Context) (engines.Batch, error) {
 	f.give()
 	batch, err := f.Stream.Next(ctx)
 	f.take()
-	if err == nil && f.failure != nil { // home has failed while rows were read ahead, and says nothing more
+	switch {
+	case err == nil && f.failure != nil: // home has failed while rows were read ahead, and says nothing more
 		return nil, f.failure
+	case err == io.EOF && len(f.home) > 0: // what it read may be altered or dropped from now on
+		if cerr := f.closeHome(ctx); cerr != nil {
+			return nil, cerr
+		}
 	}
 	return batch, err
 }
 
-// Close ends the statement. The portals at home go with the next statement that needs room, or with the transaction.
+// closeHome closes the portals at home.
+func (f *federatedStream) closeHome(ctx context.Context) error {
+	s := f.home[0].session
+	for _, h := range f.home {
+		_ = h.Close() // it only notes that the portal is read no more
+	}
+	f.home = nil
+	return s.closeUnread(ctx)
+}
+
+// Close ends the statement. Portals that are left at home are closed with that of the client, or go with the transaction.
 func (f *federatedStream) Close() (err error) {
 	if f.Stream != nil {
 		err = f.Stream.Close()

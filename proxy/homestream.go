@@ -97,6 +97,20 @@ func (h *homeStream) Close() error {
 	return nil
 }
 
+// closeUnread closes the portals that are read no more, home being ours: while one is open nothing that it reads can be
+// altered.
+func (s *Session) closeUnread(ctx context.Context) error {
+	if len(s.unread) == 0 || s.home.failed() {
+		return nil
+	}
+	var r request
+	for _, name := range s.unread {
+		r.close('P', name)
+	}
+	s.unread = nil
+	return s.ask(ctx, &r, nil)
+}
+
 func appendFrame(dst []byte, typ byte, body []byte) []byte {
 	dst = append(dst, typ)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(body)+4))

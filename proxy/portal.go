@@ -135,6 +135,9 @@ func (s *Session) closePortal(name string) {
 	}
 	delete(s.portals, name)
 	s.endPortal(p)
+	if err := s.closeUnread(s.ctx); err != nil { // whoever asks next meets the same error
+		s.log.Debug("cannot close a portal at home", "error", err)
+	}
 }
 
 // endPortal frees what a portal holds; its temporary tables are dropped with the next statement's.
@@ -146,8 +149,9 @@ func (s *Session) endPortal(p *portal) {
 }
 
 func (s *Session) closePortals() {
-	for name := range s.portals {
-		s.closePortal(name)
+	for name, p := range s.portals {
+		delete(s.portals, name)
+		s.endPortal(p)
 	}
 }
 

@@ -100,6 +100,41 @@ func TestFederatedTransaction(t *testing.T) {
 	want(t, conn, "SELECT c.t FROM a JOIN c ON a.i = c.i", "42501")
 }
 
+// TestFederatedLetsGo alters a table of home's in the transaction that has read it: no portal stays open over it.
+func TestFederatedLetsGo(t *testing.T) {
+	conn := federated(t, newFederatedWorld(t))
+	want(t, conn, "BEGIN; SELECT count(*) FROM a JOIN c ON a.i = c.i; ALTER TABLE c ADD x int", "BEGIN\n3334\nALTER TABLE")
+	var n int
+	if err := conn.QueryRow(timed(t), "SELECT a.i FROM a JOIN c ON a.i = c.i WHERE a.i > $1 ORDER BY 1 LIMIT 1", 7).Scan(&n); err != nil || n != 9 {
+		t.Errorf("got %d, %v", n, err)
+	}
+	want(t, conn, "ALTER TABLE c ADD y int", "ALTER TABLE")
+	rows, err := conn.Query(timed(t), "SELECT c.i FROM a JOIN c ON a.i = c.i", pgx.QueryExecModeExec)
+	if err != nil || !rows.Next() {
+		t.Fatalf("no row: %v", err)
+	}
+	rows.Close()
+	front := conn.PgConn().Frontend()
+	front.Send(&pgproto3.Parse{Query: "SELECT c.i FROM a JOIN c ON a.i = c.i"})
+	front.Send(&pgproto3.Bind{DestinationPortal: "p"})
+	front.Send(&pgproto3.Execute{Portal: "p", MaxRows: 5})
+	front.Send(&pgproto3.Close{ObjectType: 'P', Name: "p"})
+	front.Send(&pgproto3.Bind{})
+	front.Send(&pgproto3.Execute{MaxRows: 5})
+	front.Send(&pgproto3.Sync{})
+	if err := front.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	kinds := ""
+	for !strings.HasSuffix(kinds, "Z") {
+		kinds += kindOf(receive(t, front))
+	}
+	if kinds != "12DDDDDs32DDDDDsZ" {
+		t.Errorf("got %s", kinds)
+	}
+	want(t, conn, "ALTER TABLE c ADD z int; COMMIT", "ALTER TABLE\nCOMMIT")
+}
+
 // TestFederatedView reads a view whose foreign tables the role may not read itself: nothing of them comes to lie open to it.
 func TestFederatedView(t *testing.T) {
 	w := newFederatedWorld(t)

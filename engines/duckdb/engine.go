@@ -31,6 +31,7 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 		c.disconnect()
 		return nil, nameServer(e.server, err)
 	}
+	cur.again = true
 	s, err := newStream(e.server, c, cur)
 	if err != nil {
 		cur.close()

@@ -13,6 +13,7 @@ import (
 
 // SQLSTATE codes that only DuckDB's errors need.
 const (
+	codeDataException    = "22000"
 	codeDateTimeOverflow = "22008"
 	codeDateTimeFormat   = "22007"
 	codeDivisionByZero   = "22012"

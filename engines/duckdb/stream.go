@@ -91,7 +91,7 @@ func (s *stream) next(ctx context.Context) (engines.Batch, error) {
 		bindings.DestroyDataChunk(&s.chunk)
 		chunk, err := s.cursor.fetch(ctx)
 		if err != nil {
-			return nil, err
+			return nil, s.reason(ctx, err)
 		}
 		if chunk.Ptr == nil {
 			return nil, io.EOF
@@ -110,6 +110,19 @@ func (s *stream) next(ctx context.Context) (engines.Batch, error) {
 	record := array.NewRecordBatch(s.schema, arrays, int64(end-s.row))
 	s.row = end
 	return engines.Columns{Record: record}, nil
+}
+
+// reason returns why a fetch failed: an interrupt for which there is a cause is one, any other stands for an error.
+func (s *stream) reason(ctx context.Context, err error) error {
+	select {
+	case <-s.closing:
+		return err
+	default:
+	}
+	if pgerr.From(err).Code != pgerr.QueryCanceled || ctx.Err() != nil {
+		return err
+	}
+	return s.cursor.reason(ctx)
 }
 
 func (s *stream) take(chunk bindings.DataChunk) {

@@ -303,3 +303,24 @@ func TestErrorAfterRows(t *testing.T) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
+
+// TestErrorOfThreads has one of several threads meet a value that is wrong, which interrupts the others: what is told is the
+// value's error each time.
+func TestErrorOfThreads(t *testing.T) {
+	e := database(t, nil, "CREATE VIEW breaks AS SELECT CASE WHEN i < 300000 THEN i ELSE ('x' || i)::BIGINT END AS i FROM range(1000000) r(i)")
+	for range 150 {
+		s, err := e.Open(t.Context(), engines.Query{SQL: "SELECT i FROM breaks"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, err = s.Next(t.Context())
+		}
+		if code(err) != "22P02" {
+			t.Fatalf("got %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type cursor struct {
 	connection *connection
 	statement  bindings.PreparedStatement
 	result     bindings.Result
+	again      bool // it reads what is still there for a second run
 }
 
 // permit says which kinds of statement may run.
@@ -107,6 +108,45 @@ func (cur *cursor) fetch(ctx context.Context) (bindings.DataChunk, error) {
 		return chunk, errorOf(message)
 	}
 	return chunk, nil
+}
+
+// reason returns the error that ended a statement which was interrupted, though nobody has asked for that. When one thread
+// meets an error, DuckDB interrupts the others, and now and then the interrupt is all that the result tells: then the
+// statement is run up to the error once more, where it can be.
+func (cur *cursor) reason(ctx context.Context) error {
+	stop := cur.connection.watch(ctx)
+	defer stop()
+	for range 3 {
+		if !cur.again {
+			break
+		}
+		message := cur.rerun()
+		if ctx.Err() != nil {
+			return ended(ctx)
+		}
+		if message == "" {
+			break
+		}
+		if err := errorOf(message); err.Code != pgerr.QueryCanceled {
+			return err
+		}
+	}
+	return pgerr.New(codeDataException, "DuckDB has met an error in a value, and does not say which")
+}
+
+// rerun runs the statement up to its error, which it returns; empty for none.
+func (cur *cursor) rerun() (message string) {
+	bindings.DestroyResult(&cur.result)
+	if bindings.ExecutePreparedStreaming(cur.statement, &cur.result) == bindings.StateError {
+		return bindings.ResultError(&cur.result)
+	}
+	for {
+		chunk := bindings.FetchChunk(cur.result)
+		if chunk.Ptr == nil {
+			return bindings.ResultError(&cur.result)
+		}
+		bindings.DestroyDataChunk(&chunk)
+	}
 }
 
 func (cur *cursor) rowsChanged() int64 { return int64(bindings.RowsChanged(&cur.result)) }
