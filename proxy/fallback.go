@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
@@ -18,6 +19,10 @@ import (
 func (s *Session) openFirst(ctx context.Context, x *execution, p *portal) (*cursor, error) {
 	c, err := s.openRemote(ctx, x, p.formats)
 	if err == nil {
+		if p.announce { // what the engine refuses from now on, it refuses as it runs
+			p.announce = false
+			s.say(&pgproto3.RowDescription{Fields: p.fields})
+		}
 		if err = c.fetch(ctx); err == nil || err == io.EOF {
 			return c, nil
 		}

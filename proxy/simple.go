@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
@@ -207,7 +208,7 @@ func (s *Session) runSimple(x *execution) error {
 	if !x.atHome() {
 		p := x.portal(s, nil)
 		p.announce = x.described.rows
-		if p.announce && x.plan != nil && x.plan.Write == nil {
+		if p.announce && x.plan != nil && x.plan.Write == nil && x.plan.Route != plan.Remote {
 			p.announce = false
 			s.say(&pgproto3.RowDescription{Fields: x.described.fields})
 		}
