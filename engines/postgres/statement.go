@@ -16,6 +16,7 @@ type statements struct {
 	names map[string]string
 	order []string
 	made  int
+	once  map[string]bool // texts that were asked once: only those that come again are worth a name
 }
 
 // Statements longer than longStatement are not kept, and no more than keepStatements.
@@ -32,6 +33,13 @@ func (c *connection) prepare(sql string) (string, error) {
 	p := &c.prepared
 	if name, ok := p.names[sql]; ok {
 		return name, nil
+	}
+	if !p.once[sql] {
+		if len(p.once) >= keepStatements || p.once == nil {
+			p.once = map[string]bool{}
+		}
+		p.once[sql] = true
+		return "", c.send(&pgproto3.Parse{Query: sql})
 	}
 	if p.names == nil {
 		p.names = map[string]string{}
