@@ -28,7 +28,6 @@ type stream struct {
 	// Used with the turn only.
 	connection *connection
 	borrowed   bool // the connection is a transaction's
-	over       bool // nothing runs on the connection for this stream any more
 	err        error
 }
 

@@ -119,7 +119,7 @@ func (o *Oracle) Ask(s Statement) ([]Finding, error) {
 		}
 		want, err := ask(o.ctx, o.plain, s.in("plain"), s.Params, p)
 		if err != nil {
-			return nil, fmt.Errorf("Postgres itself: %w", err)
+			return nil, fmt.Errorf("asking bare Postgres: %w", err)
 		}
 		code = want.code
 		for _, side := range o.sides {

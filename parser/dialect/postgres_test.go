@@ -43,10 +43,7 @@ func TestPostgresTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var functions []string
-	for _, name := range slices.Collect(maps.Keys(shared)) {
-		functions = append(functions, name)
-	}
+	functions := slices.Collect(maps.Keys(shared))
 	for name, first := range since {
 		if Shared(name, version, version) != (version >= first) {
 			t.Errorf("function %s, of version %d, is wrong for version %d", name, first, version)
