@@ -163,8 +163,9 @@ func (s *Session) explained(ctx context.Context, y *execution, o explainOptions)
 }
 
 func inputNode(in *plan.Input) *node {
-	n := &node{
-		Type: "Home Scan", Table: in.Relation.Schema + "." + in.Relation.Name, SQL: in.RemoteSQL, Filters: in.Filters,
+	n := &node{Type: "Home Scan", Table: in.Relation.Schema + "." + in.Relation.Name, SQL: in.RemoteSQL, Filters: in.Filters}
+	if in.Relation.Schema == "" { // a SELECT that its server computes
+		n.Table = in.Relation.Name
 	}
 	if in.Server != nil {
 		n.Type, n.Server = "Foreign Scan", in.Server.Name

@@ -57,7 +57,7 @@ func (DuckDB) Name() string { return "duckdb" }
 // Table lists what DuckDB is proven to compute as Postgres does.
 func (DuckDB) Table() Table { return duckTable }
 
-var duckTable = slices.Concat(duckOperators, duckFunctions, duckCasts, duckAggregates)
+var duckTable = slices.Concat(duckOperators, duckFunctions, duckCasts, duckAggregates, duckWindows)
 
 // Type returns the DuckDB type whose values a column of a Postgres type is shipped in. Types without a counterpart, and
 // numeric beyond 38 digits or without a precision, travel as text, which loses nothing.

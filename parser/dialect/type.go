@@ -6,12 +6,15 @@ import "strconv"
 type Type struct {
 	OID      uint32
 	Typmod   int32
-	Bytewise bool // text: compares by bytes, so that an engine may order it
-	Exact    bool // text: equality is that of bytes
-	AsText   bool // no text, but shipped as such: its values mean something only to home
-	Wide     bool // numeric: held as text, its scale as Postgres displays it depends on the values
-	Narrow   bool // numeric: computed in 64 bits, checked, though its digits may be more
-	Loose    bool // numeric, held as a decimal: a value may display with a smaller scale than the type's
+	Declared bool   // the modifier is the one that Postgres knows, and not only the engine's
+	Vague    bool   // Postgres may give it another type of text
+	Collate  string // text: the qualified name of a collation that is not the type's own; "?" for one that is not known
+	Bytewise bool   // text: compares by bytes, so that an engine may order it
+	Exact    bool   // text: equality is that of bytes
+	AsText   bool   // no text, but shipped as such: its values mean something only to home
+	Wide     bool   // numeric: held as text, its scale as Postgres displays it depends on the values
+	Narrow   bool   // numeric: computed in 64 bits, checked, though its digits may be more
+	Loose    bool   // numeric, held as a decimal: a value may display with a smaller scale than the type's
 	// Dynamic is the engine's expression for that scale, empty where the value's origin is out of reach.
 	Dynamic string
 }
@@ -53,10 +56,22 @@ func TextOf(from ...Type) Type {
 	t := Type{OID: textOID, Typmod: -1, Bytewise: true, Exact: true}
 	for _, f := range from {
 		if f.IsText() || f.OID == bpcharOID {
-			t.Bytewise, t.Exact = t.Bytewise && f.Bytewise, t.Exact && f.Exact
+			t.Bytewise, t.Exact, t.Vague = t.Bytewise && f.Bytewise, t.Exact && f.Exact, t.Vague || f.Vague
+			t.Collate = collate(t.Collate, f.Collate)
 		}
 	}
 	return t
+}
+
+// collate is the collation of what comes from two values.
+func collate(a, b string) string {
+	switch {
+	case a == "" || a == b:
+		return b
+	case b == "":
+		return a
+	}
+	return "?"
 }
 
 // IsInt reports whether the type is an integer.

@@ -102,7 +102,8 @@ type source struct {
 	alias   string          // by which the statement calls it
 	role    uint32          // whose user mapping is used, 0 for the current role
 	dialect dialect.Dialect // the server's
-	body    string          // of a view: what stands for it in a FROM clause of the engine
+	body    string          // of a view or a SELECT: what stands for it in a FROM clause of the engine
+	params  []int           // of a SELECT: the parameters in it
 	feed    int             // of a federated statement: which of its inputs, from 1
 	rows    int64           // an estimate, 0 for none
 }
@@ -191,6 +192,7 @@ func (b *builder) homeJoin() (*Plan, error) {
 // instead.
 func (b *builder) shipSources() error {
 	b.shipViews()
+	b.shipSelects()
 	filters, probes := b.filters(), b.probes()
 	for i := range b.sources {
 		s := &b.sources[i]
@@ -210,6 +212,9 @@ func (b *builder) shipSources() error {
 
 // input returns the input for a source; sources that need the same share one.
 func (b *builder) input(s *source, f filter) (*Input, error) {
+	if len(s.params) > 0 { // whose places are taken
+		f = filter{kept: f.kept, params: s.params}
+	}
 	in := Input{Relation: s.table, Server: s.server, Role: s.role, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Values: f.values, Spelled: b.req.ReadOnly}
 	from, err := b.origin(s)
 	if err != nil {

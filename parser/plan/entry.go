@@ -147,6 +147,7 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		case dialect.Guarded:
 			s.guarded = true
 		}
+		t.Declared = false
 		if kind == dialect.Operator {
 			s.widen(name, out, &t)
 		}

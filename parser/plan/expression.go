@@ -84,6 +84,8 @@ func (s *shipper) expression(n *pg_query.Node, e *scope) (string, typ, bool) {
 		return s.function(n.FuncCall, e)
 	case *pg_query.Node_CoalesceExpr:
 		return s.coalesce(n.CoalesceExpr, e)
+	case *pg_query.Node_GroupingFunc:
+		return s.groupingFunc(n.GroupingFunc, e)
 	case *pg_query.Node_MinMaxExpr:
 		return s.extreme(n.MinMaxExpr, e)
 	case *pg_query.Node_CaseExpr:

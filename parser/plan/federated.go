@@ -46,13 +46,13 @@ func (b *builder) federate() *Plan {
 		return nil
 	}
 	s := b.newShipper(dialect.DuckDB{})
-	s.feeds = true
+	s.feeds, s.narrow = true, format == nil && blocking(sel)
 	sql, columns, ok := s.query(sel, nil)
 	if !ok {
 		b.because("%s", s.reason)
 		return nil
 	}
-	if s.guarded && (format != nil || !blocking(sel)) {
+	if s.guarded && !s.narrow {
 		s.beyond()
 		b.because("%s", s.reason)
 		return nil

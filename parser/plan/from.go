@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -79,59 +80,30 @@ func (s *shipper) relation(src *source) (string, error) {
 	if s.feeds {
 		return "sluice_feed(" + itoa(src.feed) + ")", nil
 	}
+	if src.body != "" {
+		return "", errors.New("its rows are shipped as a whole")
+	}
 	return s.d.Relation(src.table)
 }
 
 func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, bool) {
 	sel := sub.Subquery.GetSelectStmt()
-	if sub.Lateral || sel == nil || sub.Alias == nil {
-		s.no("LATERAL is evaluated at home")
+	if sel == nil || sub.Alias == nil {
+		s.no("this sub-select is evaluated at home")
 		return "", false
 	}
-	// Not lateral: the other relations of this level are not visible inside, the outer levels and expressions are.
-	sql, columns, ok := s.query(sel, &scope{ctes: e.ctes, outer: e.outer})
+	// Unless lateral, the other relations of this level are not visible inside; outer levels and expressions are.
+	within, lateral := &scope{ctes: e.ctes, outer: e.outer}, ""
+	if sub.Lateral {
+		within, lateral = e, "LATERAL "
+	}
+	sql, columns, ok := s.query(sel, within)
 	if !ok {
 		return "", false
 	}
 	alias, names := s.alias(sub.Alias.Aliasname), columnNames(columns)
 	e.relations = append(e.relations, s.renamed(columns, names, sub.Alias.Aliasname, alias, texts(sub.Alias.Colnames)))
-	return "(" + sql + ") AS " + s.d.Identifier(alias) + " (" + s.identifiers(names) + ")", true
-}
-
-var joinWords = map[pg_query.JoinType]string{
-	pg_query.JoinType_JOIN_INNER: " JOIN ", pg_query.JoinType_JOIN_LEFT: " LEFT JOIN ",
-	pg_query.JoinType_JOIN_RIGHT: " RIGHT JOIN ", pg_query.JoinType_JOIN_FULL: " FULL JOIN ",
-}
-
-func (s *shipper) join(j *pg_query.JoinExpr, e *scope) (string, bool) {
-	word, ok := joinWords[j.Jointype]
-	if !ok || j.IsNatural || len(j.UsingClause) > 0 || j.Alias != nil {
-		s.no("NATURAL, USING and named joins are evaluated at home")
-		return "", false
-	}
-	before := len(e.relations)
-	left, ok := s.fromItem(j.Larg, e)
-	if !ok {
-		return "", false
-	}
-	middle := len(e.relations)
-	right, ok := s.fromItem(j.Rarg, e)
-	if !ok {
-		return "", false
-	}
-	if j.Quals == nil {
-		return "(" + left + " CROSS JOIN " + right + ")", true
-	}
-	if j.Jointype == pg_query.JoinType_JOIN_FULL && !equates(j.Quals, &scope{relations: e.relations[before:middle]}, &scope{relations: e.relations[middle:]}) {
-		s.no("a FULL JOIN on anything but equal columns is evaluated at home")
-		return "", false
-	}
-	on, t, ok := s.expression(j.Quals, e)
-	if !ok || t.OID != boolOID {
-		s.no("this join condition is evaluated at home")
-		return "", false
-	}
-	return "(" + left + word + right + " ON " + on + ")", true
+	return lateral + "(" + sql + ") AS " + s.d.Identifier(alias) + " (" + s.identifiers(names) + ")", true
 }
 
 // equates reports whether one part of a join's condition is that a column of one side equals one of the other: without,
@@ -166,27 +138,41 @@ func (s *shipper) subLink(l *pg_query.SubLink, e *scope) (string, typ, bool) {
 		return "EXISTS (" + sql + ")", boolean, ok
 	case pg_query.SubLinkType_EXPR_SUBLINK:
 		return s.scalar(sel, e)
-	case pg_query.SubLinkType_ANY_SUBLINK:
-		if s.shadowed("=") {
-			return s.no("there are several operators =")
-		}
-		if len(l.OperName) > 0 && lastName(l.OperName) != "=" {
-			break
-		}
-		arg, t, ok := s.expression(l.Testexpr, e)
-		if !ok {
-			return "", typ{}, false
-		}
-		sql, columns, ok := s.query(sel, e)
-		if !ok {
-			return "", typ{}, false
-		}
-		if len(columns) != 1 || !comparableTypes(t, columns[0].typ, false) {
-			break
-		}
-		return "(" + arg + " IN (" + sql + "))", boolean, true
+	case pg_query.SubLinkType_ANY_SUBLINK, pg_query.SubLinkType_ALL_SUBLINK:
+		return s.quantifiedSelect(l, sel, e)
 	}
 	return s.no("this form of sub-select is evaluated at home")
+}
+
+// quantifiedSelect prints IN, ANY and ALL over a sub-select of one column.
+func (s *shipper) quantifiedSelect(l *pg_query.SubLink, sel *pg_query.SelectStmt, e *scope) (string, typ, bool) {
+	op := "="
+	if len(l.OperName) > 0 {
+		op = lastName(l.OperName)
+	}
+	ordered, known := comparisons[op]
+	if !known || s.shadowed(op) {
+		return s.unproven("operator %s over a sub-select", op)
+	}
+	arg, t, ok := s.expression(l.Testexpr, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	sql, columns, ok := s.query(sel, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	if len(columns) != 1 || !comparableTypes(t, columns[0].typ, ordered) {
+		return s.unproven("operator %s over a sub-select of these types", op)
+	}
+	quantifier := " ANY ("
+	switch {
+	case l.SubLinkType == pg_query.SubLinkType_ALL_SUBLINK:
+		quantifier = " ALL ("
+	case op == "=":
+		return "(" + arg + " IN (" + sql + "))", boolean, true
+	}
+	return "(" + arg + " " + op + quantifier + sql + "))", boolean, true
 }
 
 // scalar prints a sub-select for its one value: one that yields a single row for sure, as an engine may not notice more.

@@ -17,41 +17,92 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 	if len(f.Funcname) == 1 && s.shadowed(name) {
 		return s.no("there are several functions %s", name)
 	}
-	if f.AggWithinGroup || f.FuncVariadic || len(f.AggOrder) > 0 || f.Over != nil {
+	if f.AggWithinGroup || f.FuncVariadic {
 		return s.unproven("function %s in this form", name)
 	}
 	list, ok := s.operands(f.Args, e)
 	if !ok {
 		return "", typ{}, false
 	}
-	if f.AggDistinct && !list[0].typ.Groupable() {
-		return s.unproven("DISTINCT over %s", list[0].typ.Name())
-	}
-	if !f.AggDistinct && f.AggFilter == nil && !f.AggStar {
+	if plainCall(f) {
 		if sql, t, ok := s.apply(dialect.Function, name, list, e); ok {
 			return sql, t, true
 		}
+	}
+	return s.aggregate(name, f, list, e)
+}
+
+// plainCall reports whether a call has nothing that only aggregates and window functions take.
+func plainCall(f *pg_query.FuncCall) bool {
+	return !f.AggDistinct && f.AggFilter == nil && !f.AggStar && len(f.AggOrder) == 0 && f.Over == nil
+}
+
+// aggregate prints an aggregate, or a function of a window.
+func (s *shipper) aggregate(name string, f *pg_query.FuncCall, list []operand, e *scope) (string, typ, bool) {
+	if f.AggDistinct && !list[0].typ.Groupable() {
+		return s.unproven("DISTINCT over %s", list[0].typ.Name())
 	}
 	if !e.owns(f.Args) {
 		return s.no("an aggregate of an outer query is evaluated at home")
 	}
 	sql, t, ok := s.apply(dialect.Aggregate, name, list, e)
-	if !ok {
+	if !ok && f.Over != nil {
+		sql, t, ok = s.apply(dialect.Window, name, list, e)
+	}
+	if !ok || len(f.AggOrder) > 0 != strings.Contains(sql, "$o") {
 		return s.unproven("function %s(%s)", name, typeNames(list))
 	}
-	distinct, suffix := "", ""
+	order, ok := s.within(f, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	suffix, ok := s.suffix(f, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	distinct := ""
 	if f.AggDistinct {
 		distinct = "DISTINCT "
-	}
-	if f.AggFilter != nil {
-		condition, ct, ok := s.expression(f.AggFilter, e)
-		if !ok || ct.OID != boolOID {
-			return s.no("this FILTER is evaluated at home")
-		}
-		suffix = " FILTER (WHERE " + condition + ")"
 	}
 	if t.Loose && t.Dynamic != "" { // the largest scale of what is summed up
 		t.Dynamic = "max(CASE WHEN " + list[0].sql + " IS NOT NULL THEN " + t.Dynamic + " END)" + suffix
 	}
-	return strings.NewReplacer("$d", distinct, "$f", suffix).Replace(sql), t, true
+	return strings.NewReplacer("$d", distinct, "$o", order, "$f", suffix).Replace(sql), t, true
+}
+
+// within prints the ORDER BY inside of an aggregate.
+func (s *shipper) within(f *pg_query.FuncCall, e *scope) (string, bool) {
+	var keys []string
+	for _, n := range f.AggOrder {
+		sql, t, ok := s.expression(n.GetSortBy().Node, e)
+		if ok {
+			sql, ok = s.ordered(n.GetSortBy(), sql, t)
+		}
+		if !ok {
+			return "", false
+		}
+		keys = append(keys, sql)
+	}
+	if len(keys) == 0 {
+		return "", true
+	}
+	return " ORDER BY " + strings.Join(keys, ", "), true
+}
+
+// suffix prints FILTER and OVER.
+func (s *shipper) suffix(f *pg_query.FuncCall, e *scope) (string, bool) {
+	suffix := ""
+	if f.AggFilter != nil {
+		condition, t, ok := s.expression(f.AggFilter, e)
+		if !ok || t.OID != boolOID {
+			s.no("this FILTER is evaluated at home")
+			return "", false
+		}
+		suffix = " FILTER (WHERE " + condition + ")"
+	}
+	if f.Over == nil {
+		return suffix, true
+	}
+	over, ok := s.over(f.Over, e)
+	return suffix + over, ok
 }

@@ -33,6 +33,8 @@ func (s *shipper) operator(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		return s.compare(x.Lexpr, x.Rexpr, "IS NOT DISTINCT FROM", e)
 	case pg_query.A_Expr_Kind_AEXPR_IN:
 		return s.inList(x, name == "<>", e)
+	case pg_query.A_Expr_Kind_AEXPR_OP_ANY, pg_query.A_Expr_Kind_AEXPR_OP_ALL:
+		return s.quantified(x, name, e)
 	case pg_query.A_Expr_Kind_AEXPR_BETWEEN, pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN:
 		return s.between(x, e)
 	case pg_query.A_Expr_Kind_AEXPR_LIKE:
@@ -63,6 +65,9 @@ func isLiteral(n *pg_query.Node) bool {
 }
 
 func (s *shipper) compare(l, r *pg_query.Node, op string, e *scope) (string, typ, bool) {
+	if l.GetRowExpr() != nil {
+		return s.rows(l, r, op, e)
+	}
 	if isNull(l) || isNull(r) {
 		return s.no("comparing with NULL depends on transform_null_equals")
 	}
@@ -105,6 +110,9 @@ func (s *shipper) alignDecimals(list []operand) {
 }
 
 func (s *shipper) inList(x *pg_query.A_Expr, not bool, e *scope) (string, typ, bool) {
+	if x.Lexpr.GetRowExpr() != nil {
+		return s.rowIn(x, not, e)
+	}
 	ls, lt, ok := s.expression(x.Lexpr, e)
 	if !ok {
 		return "", typ{}, false

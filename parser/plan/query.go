@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/dialect"
 )
 
@@ -26,8 +28,7 @@ func (s *shipper) query(q *pg_query.SelectStmt, outer *scope) (string, []scopeCo
 	case q.Op != pg_query.SetOperation_SETOP_NONE:
 		body, columns, ok = s.setOperation(q, e)
 	case len(q.ValuesLists) > 0:
-		s.no("VALUES is evaluated at home")
-		return "", nil, false
+		body, columns, ok = s.values(q, e)
 	default:
 		body, columns, ok = s.selectBody(q, e)
 	}
@@ -38,14 +39,14 @@ func (s *shipper) query(q *pg_query.SelectStmt, outer *scope) (string, []scopeCo
 	return with + body + tail, columns, ok
 }
 
-// with prints common table expressions that are neither recursive nor materialized by order.
+// with prints common table expressions.
 func (s *shipper) with(w *pg_query.WithClause, e *scope) (string, bool) {
 	if w == nil {
 		return "", true
 	}
+	word := "WITH "
 	if w.Recursive {
-		s.no("WITH RECURSIVE is evaluated at home")
-		return "", false
+		word = "WITH RECURSIVE "
 	}
 	var parts []string
 	for _, n := range w.Ctes {
@@ -55,16 +56,39 @@ func (s *shipper) with(w *pg_query.WithClause, e *scope) (string, bool) {
 			s.no("data-modifying WITH is evaluated at home")
 			return "", false
 		}
-		sql, columns, ok := s.query(sel, e)
+		sql, r, ok := s.tableExpression(c, sel, w.Recursive, e)
 		if !ok {
 			return "", false
 		}
-		r := s.renamed(columns, columnNames(columns), c.Ctename, "", texts(c.Aliascolnames))
-		r.remote, r.names = s.alias(c.Ctename), columnNames(columns)
 		e.ctes = append(e.ctes, r)
 		parts = append(parts, s.d.Identifier(r.remote)+" ("+s.identifiers(r.names)+") AS ("+sql+")")
 	}
-	return "WITH " + strings.Join(parts, ", ") + " ", true
+	return word + strings.Join(parts, ", ") + " ", true
+}
+
+// tableExpression prints the query of one common table expression.
+func (s *shipper) tableExpression(c *pg_query.CommonTableExpr, q *pg_query.SelectStmt, recursive bool, e *scope) (string, scopeRelation, bool) {
+	if recursive && refersTo(q, c.Ctename) {
+		return s.recursive(c, q, e)
+	}
+	sql, columns, ok := s.query(q, e)
+	if !ok {
+		return "", scopeRelation{}, false
+	}
+	r := s.renamed(columns, columnNames(columns), c.Ctename, "", texts(c.Aliascolnames))
+	r.remote, r.names = s.alias(c.Ctename), columnNames(columns)
+	return sql, r, true
+}
+
+// refersTo reports whether a query names a relation without a schema.
+func refersTo(q *pg_query.SelectStmt, name string) bool {
+	found := false
+	parser.Walk(q, func(m proto.Message) bool {
+		v, ok := m.(*pg_query.RangeVar)
+		found = found || ok && v.Schemaname == "" && v.Relname == name
+		return !found
+	})
+	return found
 }
 
 func texts(list []*pg_query.Node) []string {
@@ -75,50 +99,20 @@ func texts(list []*pg_query.Node) []string {
 	return out
 }
 
-// setOperation prints UNION, INTERSECT and EXCEPT of arms that have the same types already.
-func (s *shipper) setOperation(q *pg_query.SelectStmt, e *scope) (string, []scopeColumn, bool) {
-	left, lc, ok := s.query(q.Larg, e)
-	if !ok {
-		return "", nil, false
-	}
-	right, rc, ok := s.query(q.Rarg, e)
-	if !ok {
-		return "", nil, false
-	}
-	for i := range lc {
-		if len(rc) != len(lc) || lc[i].typ.OID != rc[i].typ.OID || lc[i].typ.Typmod != rc[i].typ.Typmod || !q.All && !lc[i].typ.Groupable() || lc[i].typ.OID == unknownOID {
-			s.no("set operations over these types are evaluated at home")
-			return "", nil, false
-		}
-		lc[i].typ.Bytewise = lc[i].typ.Bytewise && rc[i].typ.Bytewise
-		lc[i].typ.Exact = lc[i].typ.Exact && rc[i].typ.Exact
-	}
-	op := map[pg_query.SetOperation]string{
-		pg_query.SetOperation_SETOP_UNION: " UNION ", pg_query.SetOperation_SETOP_INTERSECT: " INTERSECT ", pg_query.SetOperation_SETOP_EXCEPT: " EXCEPT ",
-	}[q.Op]
-	if q.All {
-		op += "ALL "
-	}
-	return "(" + left + ")" + op + "(" + right + ")", lc, true
-}
-
 func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeColumn, bool) {
 	var b strings.Builder
 	from, ok := s.from(q.FromClause, e)
 	if !ok {
 		return "", nil, false
 	}
+	e.windows = q.WindowClause
 	targets, columns, ok := s.targets(q.TargetList, e)
 	if !ok {
 		return "", nil, false
 	}
-	distinct := ""
-	if len(q.DistinctClause) > 0 {
-		if !plainDistinct(q.DistinctClause) || !allGroupable(columns) {
-			s.no("this form of DISTINCT is evaluated at home")
-			return "", nil, false
-		}
-		distinct = "DISTINCT "
+	distinct, ok := s.distinct(q, e, columns)
+	if !ok {
+		return "", nil, false
 	}
 	b.WriteString("SELECT " + distinct + targets + from)
 	if q.WhereClause != nil {
@@ -142,11 +136,38 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 		}
 		b.WriteString(" HAVING " + having)
 	}
-	if len(q.WindowClause) > 0 {
-		s.no("windows are evaluated at home")
-		return "", nil, false
-	}
 	return b.String(), columns, true
+}
+
+// distinct prints DISTINCT and DISTINCT ON.
+func (s *shipper) distinct(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+	switch {
+	case len(q.DistinctClause) == 0:
+		return "", true
+	case plainDistinct(q.DistinctClause):
+		if !allGroupable(columns) {
+			s.unproven("DISTINCT over columns of these types")
+		}
+		return "DISTINCT ", allGroupable(columns)
+	}
+	var keys []string
+	for _, n := range q.DistinctClause {
+		sql, t, ok := s.key(n, e, columns, true)
+		if !ok || !t.Groupable() {
+			s.unproven("DISTINCT ON this key")
+			return "", false
+		}
+		keys = append(keys, sql)
+	}
+	return "DISTINCT ON (" + strings.Join(keys, ", ") + ") ", true
+}
+
+// key prints an expression that may stand for an entry of the select list.
+func (s *shipper) key(n *pg_query.Node, e *scope, columns []scopeColumn, byAliasFirst bool) (string, typ, bool) {
+	if i := target(n, columns, e, byAliasFirst); i >= 0 {
+		return columns[i].sql, columns[i].typ, true
+	}
+	return s.expression(n, e)
 }
 
 func plainDistinct(clause []*pg_query.Node) bool {
@@ -217,8 +238,10 @@ func starOf(n *pg_query.Node) []*pg_query.Node {
 func (e *scope) star(fields []*pg_query.Node) ([]scopeColumn, bool) {
 	var out []scopeColumn
 	for _, r := range e.relations {
-		if len(fields) == 1 || r.alias == fields[len(fields)-2].GetString_().GetSval() {
-			out = append(out, r.columns...)
+		for _, c := range r.columns {
+			if len(fields) == 1 && !c.merged || len(fields) > 1 && r.alias == fields[len(fields)-2].GetString_().GetSval() {
+				out = append(out, c)
+			}
 		}
 	}
 	return out, len(out) > 0
@@ -234,6 +257,8 @@ func nameOf(n *pg_query.Node) string {
 		return lastName(n.FuncCall.Funcname)
 	case *pg_query.Node_CoalesceExpr:
 		return "coalesce"
+	case *pg_query.Node_GroupingFunc:
+		return "grouping"
 	case *pg_query.Node_MinMaxExpr:
 		if n.MinMaxExpr.Op == pg_query.MinMaxOp_IS_LEAST {
 			return "least"
@@ -285,35 +310,6 @@ func target(n *pg_query.Node, columns []scopeColumn, e *scope, byAliasFirst bool
 		return -1
 	}
 	return slices.IndexFunc(columns, func(c scopeColumn) bool { return c.name == lastName(ref.Fields) })
-}
-
-func (s *shipper) groupBy(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
-	if len(q.GroupClause) == 0 {
-		return "", true
-	}
-	var parts []string
-	for _, n := range q.GroupClause {
-		var sql string
-		var t typ
-		if i := target(n, columns, e, false); i >= 0 {
-			sql, t = strconv.Itoa(i+1), columns[i].typ
-		} else {
-			var ok bool
-			if n.GetGroupingSet() != nil {
-				s.no("grouping sets are evaluated at home")
-				return "", false
-			}
-			if sql, t, ok = s.expression(n, e); !ok {
-				return "", false
-			}
-		}
-		if !t.Groupable() {
-			s.unproven("grouping by this type, or under this collation,")
-			return "", false
-		}
-		parts = append(parts, sql)
-	}
-	return " GROUP BY " + strings.Join(parts, ", "), true
 }
 
 func (s *shipper) orderAndLimit(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
@@ -372,38 +368,44 @@ func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
 	return sql, true
 }
 
-// sortKey prints one key, the place of NULLs always said: Postgres has them last, and first for DESC.
+// sortKey prints one key of ORDER BY.
 func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
-	var sql string
-	var t typ
-	node := k.Node
-	i := target(node, columns, e, true)
-	if i >= 0 && columns[i].typ.IsFloat() && len(q.TargetList) == len(columns) {
-		node, i = q.TargetList[i].GetResTarget().Val, -1
-	}
-	if i >= 0 {
-		sql, t = strconv.Itoa(i+1), columns[i].typ // by position: names need not be unique
-	} else {
-		var ok bool
-		if q.Op != pg_query.SetOperation_SETOP_NONE || len(q.DistinctClause) > 0 {
-			s.no("this ORDER BY is evaluated at home")
-			return "", false
-		}
-		if sql, t, ok = s.expression(node, e); !ok {
-			return "", false
-		}
-		if t.IsFloat() { // a bare column would come out as it was sorted: with -0 as 0
-			sql = "(" + sql + ") + 0"
-		}
-	}
-	if !t.Sortable() || i >= 0 && t.IsFloat() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
-		s.unproven("ordering by this type, or under this collation,")
-		return "", false
-	}
-	if t.Wide {
-		if i := target(k.Node, columns, e, true); i >= 0 {
+	if i := target(k.Node, columns, e, true); i >= 0 {
+		sql := strconv.Itoa(i + 1) // by position: names need not be unique
+		if t := columns[i].typ; t.Wide || t.IsFloat() {
 			sql = columns[i].sql
 		}
+		if columns[i].typ.IsFloat() && (q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause)) {
+			s.unproven("ordering DISTINCT rows and sets by %s", columns[i].typ.Name())
+			return "", false
+		}
+		return s.ordered(k, sql, columns[i].typ)
+	}
+	if q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause) {
+		s.no("this ORDER BY is evaluated at home")
+		return "", false
+	}
+	sql, t, ok := s.expression(k.Node, e)
+	if !ok {
+		return "", false
+	}
+	return s.ordered(k, sql, t)
+}
+
+// ordered prints a sort key with the place of NULLs, always said: Postgres has them last, and first for DESC.
+func (s *shipper) ordered(k *pg_query.SortBy, sql string, t typ) (string, bool) {
+	if !t.Sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
+		if dialect.Text.Takes(t) {
+			s.unproven("ordering text under its collation")
+		} else {
+			s.unproven("ordering by %s", t.Name())
+		}
+		return "", false
+	}
+	if t.IsFloat() { // a bare column would come out as it was sorted: with -0 as 0
+		sql = "(" + sql + ") + 0"
+	}
+	if t.Wide {
 		sql = "sluice_numeric_key(" + sql + ")"
 	}
 	desc := k.SortbyDir == pg_query.SortByDir_SORTBY_DESC

@@ -11,6 +11,7 @@ import (
 type scope struct {
 	relations []scopeRelation
 	ctes      []scopeRelation // common table expressions, by alias
+	windows   []*pg_query.Node
 	outer     *scope
 }
 
@@ -23,9 +24,10 @@ type scopeRelation struct {
 }
 
 type scopeColumn struct {
-	name string
-	sql  string
-	typ  typ
+	name   string
+	sql    string
+	typ    typ
+	merged bool // a join by USING has made another of it, which its bare name means
 }
 
 // column finds what a reference means: name, or alias and name. Home has made sure that it is not ambiguous.
@@ -41,7 +43,7 @@ func (e *scope) column(fields []*pg_query.Node) (scopeColumn, bool) {
 				continue
 			}
 			for _, c := range r.columns {
-				if c.name == name {
+				if c.name == name && (alias != "" || !c.merged) {
 					return c, true
 				}
 			}

@@ -42,8 +42,9 @@ var (
 
 func columnTyp(c *catalog.Column, d dialect.Dialect) typ {
 	return typ{
-		AsText: d.Type(c.Type, c.Typmod) == "VARCHAR" && !textual[c.Type],
-		OID:    c.Type, Typmod: c.Typmod, Bytewise: c.BytewiseC,
+		AsText:   d.Type(c.Type, c.Typmod) == "VARCHAR" && !textual[c.Type],
+		Declared: true, Collate: c.Collate,
+		OID: c.Type, Typmod: c.Typmod, Bytewise: c.BytewiseC,
 		Exact: c.BytewiseC || c.Collation == defaultCollation || c.Collation == cCollation || c.Collation == posixCollation,
 	}
 }

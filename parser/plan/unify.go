@@ -101,6 +101,9 @@ func scaleOf(conditions []string, list []operand, t typ) string {
 // common is the type that typed operands are brought to. Numbers get the larger scale, though those that had a smaller
 // one display with that.
 func (s *shipper) common(list []operand) (typ, bool) {
+	if alike(list) {
+		return list[0].typ, true
+	}
 	t := unknown
 	whole, scale, numbers, integers := 0, 0, true, true
 	for _, o := range list {
@@ -115,6 +118,7 @@ func (s *shipper) common(list []operand) (typ, bool) {
 		whole, scale = max(whole, w), max(scale, sc)
 		if text := dialect.Unpadded.Takes(t) && dialect.Unpadded.Takes(o.typ); text {
 			t = dialect.TextOf(t, o.typ)
+			t.Vague = true
 		} else if !numbers && (o.typ.OID != t.OID || o.typ.Typmod != t.Typmod || t.Wide != o.typ.Wide) {
 			s.no("%s and %s are brought to one type at home", t.Name(), o.typ.Name())
 			return typ{}, false
@@ -138,6 +142,17 @@ func (s *shipper) common(list []operand) (typ, bool) {
 		}
 	}
 	return t, true
+}
+
+// alike reports whether operands have one type already, which Postgres then keeps.
+func alike(list []operand) bool {
+	for _, o := range list {
+		t := list[0].typ
+		if o.typ.OID == unknownOID || !o.typ.Declared || o.typ.Loose || o.typ.OID != t.OID || o.typ.Typmod != t.Typmod || o.typ.Collate != t.Collate {
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 func widest(list []operand) uint32 {

@@ -209,3 +209,27 @@ SELECT k, v::text, c::text, c::text || '|', t::text FROM {s}.texts ORDER BY k;
 SELECT k, ts::date, d::timestamp, d::date, ts::timestamp FROM {s}.dates ORDER BY k;
 SELECT k, f4::float8, f8::float8 FROM {s}.floats ORDER BY k;
 SELECT NULL::int, NULL::text, NULL::date, NULL::numeric(5,2), '1.50'::numeric, '2.5'::numeric(5,2), '-0.5'::numeric FROM {s}.emp WHERE id = 1;
+
+-- case: windows
+SELECT id, row_number() OVER (ORDER BY id), rank() OVER (ORDER BY pay), dense_rank() OVER (ORDER BY pay DESC) FROM {s}.emp ORDER BY id;
+SELECT id, rank() OVER (PARTITION BY dept ORDER BY pay NULLS FIRST), count(*) OVER (PARTITION BY dept) FROM {s}.emp ORDER BY id;
+SELECT id, sum(pay) OVER (ORDER BY id), avg(pay) OVER (ORDER BY id), sum(id) OVER (), min(name) OVER (ORDER BY id DESC) FROM {s}.emp ORDER BY id;
+SELECT id, sum(pay) OVER (ORDER BY pay), count(*) OVER (ORDER BY pay) FROM {s}.emp ORDER BY id;
+SELECT id, sum(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING), max(id) OVER (ORDER BY id ROWS 2 PRECEDING) FROM {s}.emp ORDER BY id;
+SELECT id, sum(id) OVER (ORDER BY boss GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM {s}.emp ORDER BY id;
+SELECT id, sum(id) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW) FROM {s}.emp ORDER BY id;
+SELECT id, count(*) OVER (ORDER BY pay ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING EXCLUDE TIES), count(*) OVER (ORDER BY pay RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE GROUP) FROM {s}.emp ORDER BY id;
+SELECT id, lag(pay) OVER (ORDER BY id), lead(name) OVER (ORDER BY id), lag(id, 2) OVER (ORDER BY id), lead(dept, 0) OVER (ORDER BY id) FROM {s}.emp ORDER BY id;
+SELECT id, first_value(name) OVER w, last_value(id) OVER w, nth_value(name, 2) OVER w FROM {s}.emp WINDOW w AS (PARTITION BY boss ORDER BY id) ORDER BY id;
+SELECT id, ntile(3) OVER (ORDER BY id), percent_rank() OVER (ORDER BY pay), cume_dist() OVER (ORDER BY pay) FROM {s}.emp ORDER BY id;
+SELECT dept, sum(pay), sum(sum(pay)) OVER (ORDER BY dept), rank() OVER (ORDER BY sum(pay) DESC) FROM {s}.emp GROUP BY dept ORDER BY dept;
+SELECT * FROM (SELECT id, dept, row_number() OVER (PARTITION BY dept ORDER BY id) AS n FROM {s}.emp) x WHERE n = 1 ORDER BY id;
+SELECT count(*) FILTER (WHERE pay > 500) OVER (ORDER BY id), sum(CASE WHEN id > 3 THEN pay ELSE 0 END) OVER (ORDER BY id) FROM {s}.emp ORDER BY id;
+SELECT k, lag(n) OVER (ORDER BY k), first_value(c) OVER (ORDER BY k DESC), lag(d) OVER (ORDER BY k) FROM {s}.nums JOIN {s}.texts USING (k) JOIN {s}.dates USING (k) ORDER BY k;
+SELECT id, ntile(0) OVER (ORDER BY id) FROM {s}.emp;
+
+-- case: ordered_aggregates
+SELECT string_agg(name, ',' ORDER BY id), string_agg(dept, '' ORDER BY id DESC), string_agg(name, ', ' ORDER BY pay NULLS FIRST, id) FROM {s}.emp;
+SELECT dept, string_agg(name, '; ' ORDER BY name DESC) FROM {s}.emp GROUP BY dept ORDER BY dept;
+SELECT string_agg(c, '|' ORDER BY k), string_agg(t, '' ORDER BY k) FILTER (WHERE k < 5) FROM {s}.texts;
+SELECT string_agg(t, ',' ORDER BY k) FROM {s}.nothing;

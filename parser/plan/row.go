@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"regexp"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+)
+
+// rows compares two rows field by field, as the standard defines it, where both are written out.
+func (s *shipper) rows(l, r *pg_query.Node, op string, e *scope) (string, typ, bool) {
+	a, b := l.GetRowExpr().GetArgs(), r.GetRowExpr().GetArgs()
+	if len(a) == 0 || len(a) != len(b) {
+		return s.unproven("comparing rows by %s", op)
+	}
+	switch op {
+	case "=", "<>":
+		parts := make([]string, len(a))
+		for i := range a {
+			var ok bool
+			if parts[i], _, ok = s.compare(a[i], b[i], op, e); !ok {
+				return "", typ{}, false
+			}
+		}
+		return "(" + strings.Join(parts, map[string]string{"=": " AND ", "<>": " OR "}[op]) + ")", boolean, true
+	case "<", "<=", ">", ">=":
+		return s.rowOrder(a, b, op, e)
+	}
+	return s.unproven("comparing rows by %s", op)
+}
+
+// rowOrder is true where the first fields that differ are in that order.
+func (s *shipper) rowOrder(a, b []*pg_query.Node, op string, e *scope) (string, typ, bool) {
+	if len(a) == 1 {
+		return s.compare(a[0], b[0], op, e)
+	}
+	before, _, ok := s.compare(a[0], b[0], op[:1], e)
+	if !ok {
+		return "", typ{}, false
+	}
+	same, _, ok := s.compare(a[0], b[0], "=", e)
+	if !ok {
+		return "", typ{}, false
+	}
+	rest, _, ok := s.rowOrder(a[1:], b[1:], op, e)
+	return "(" + before + " OR (" + same + " AND " + rest + "))", boolean, ok
+}
+
+// rowIn prints IN over rows that are written out.
+func (s *shipper) rowIn(x *pg_query.A_Expr, not bool, e *scope) (string, typ, bool) {
+	var parts []string
+	for _, item := range x.Rexpr.GetList().GetItems() {
+		sql, _, ok := s.rows(x.Lexpr, item, "=", e)
+		if !ok {
+			return "", typ{}, false
+		}
+		parts = append(parts, sql)
+	}
+	sql := "(" + strings.Join(parts, " OR ") + ")"
+	if not {
+		sql = "(NOT " + sql + ")"
+	}
+	return sql, boolean, true
+}
+
+var integerArray = regexp.MustCompile(`^\{(-?\d{1,9})(,-?\d{1,9})*\}$`)
+
+// quantified prints = ANY and <> ALL over an array that is written out, which are IN and NOT IN.
+func (s *shipper) quantified(x *pg_query.A_Expr, name string, e *scope) (string, typ, bool) {
+	all := x.Kind == pg_query.A_Expr_Kind_AEXPR_OP_ALL
+	items := x.Rexpr.GetAArrayExpr().GetElements()
+	if text, ok := literalText(x.Rexpr); ok && integerArray.MatchString(text) {
+		for _, part := range strings.Split(strings.Trim(text, "{}"), ",") {
+			items = append(items, pg_query.MakeAConstStrNode(part, -1))
+		}
+	}
+	if len(items) == 0 || name != "=" && !all || name != "<>" && all || s.shadowed(name) {
+		return s.unproven("%s over this array", name)
+	}
+	list := &pg_query.Node{Node: &pg_query.Node_List{List: &pg_query.List{Items: items}}}
+	return s.inList(&pg_query.A_Expr{Lexpr: x.Lexpr, Rexpr: list}, all, e)
+}
