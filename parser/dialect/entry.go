@@ -94,7 +94,7 @@ func (t Table) Named(kind Kind, name string, args int) []*Entry {
 // Raises reports whether values that the entry takes may make Postgres raise an error, as the engine then does too: division
 // by zero, or a result out of range.
 func (e *Entry) Raises() bool {
-	return e.Result.Words == widerResult.Words || strings.Contains(e.SQL, "error('SQLSTATE 22") || strings.HasPrefix(e.SQL, "sluice_numeric_divide") ||
+	return e.Result.Words == widerResult.Words || strings.Contains(e.SQL, "error('SQLSTATE 22") || e.Kind == Operator && strings.HasPrefix(e.SQL, "sluice_numeric_divide") ||
 		e.Kind == Cast && narrow[e.Name]
 }
 

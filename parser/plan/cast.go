@@ -76,7 +76,7 @@ func (s *shipper) rounded(o operand, want typ) (string, typ, bool) {
 	if _, _, ok := o.typ.Digits(); !ok {
 		return s.unproven("a cast from %s to numeric(p,s)", o.typ.Name())
 	}
-	want.Declared = true
+	want.Declared, s.raises = true, true
 	return "CAST(" + s.formed(o, dialect.Exact).sql + " AS " + s.d.Type(want.OID, want.Typmod) + ")", want, true
 }
 

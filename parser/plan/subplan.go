@@ -69,7 +69,7 @@ func (b *builder) wholeSelect(n *pg_query.Node, sel *pg_query.SelectStmt) (sourc
 	}
 	sh := b.newShipper(first.dialect)
 	sql, columns, ok := sh.query(sel, nil)
-	if !ok || sh.guarded {
+	if !ok || sh.guarded || sh.raises {
 		return source{}, false
 	}
 	table := &catalog.Relation{Name: "select", Kind: 's'}

@@ -115,7 +115,7 @@ func (b *builder) viewBody(v *view) (string, bool) {
 	}
 	s := b.newShipper(first.dialect)
 	sql, columns, ok := s.query(v.sub.Subquery.GetSelectStmt(), nil)
-	if !ok || s.guarded || len(columns) != len(v.table.Columns) {
+	if !ok || s.guarded || s.raises || len(columns) != len(v.table.Columns) {
 		return "", false
 	}
 	var names []string

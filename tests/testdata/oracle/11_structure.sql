@@ -82,3 +82,11 @@ SELECT m.k, (SELECT count(*) FROM {s}.emp e WHERE e.boss = m.k) FROM h.marks m O
 SELECT reverse(b), s FROM (SELECT coalesce(note, 'none') AS b, sum(total) AS s FROM {s}.orders GROUP BY 1) x ORDER BY 2, 1;
 -- params: ["3", "100.5"]
 SELECT m.mark, x.s FROM h.marks m JOIN (SELECT customer_id, sum(total) AS s FROM {s}.orders WHERE qty > $1 GROUP BY customer_id) x ON x.customer_id = m.k WHERE x.s > $2 ORDER BY 1, 2;
+
+-- Conditions that raise on rows which home does not come to.
+SELECT k, h.twice(k) FROM {s}.ints WHERE k NOT IN (4, 5) AND i4 + 1 > 5 ORDER BY k;
+SELECT k, h.twice(k) FROM {s}.ints WHERE i4 <> 0 AND 10 / i4 > 1 ORDER BY k;
+SELECT k, h.twice(k) FROM {s}.ints WHERE k = 2 AND i8::int = 1 AND 7 % i4 = 0 ORDER BY k;
+SELECT k, h.twice(k) FROM {s}.ints WHERE i4 + 1 > 5 ORDER BY k;
+SELECT k, h.twice(k) FROM {s}.ints WHERE 10 / i4 > 1 ORDER BY k;
+SELECT m.k, x.n FROM h.marks m LEFT JOIN (SELECT count(*) AS n FROM {s}.ints WHERE 10 / i4 > 1) x ON false ORDER BY 1;
