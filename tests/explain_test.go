@@ -18,7 +18,7 @@ func TestExplainFormats(t *testing.T) {
 	conn := connect(t, w.through)
 	for sql, said := range map[string][]string{
 		"SELECT name FROM item WHERE name <> 'a\"b'":                                   {"remote", "a\"b"},
-		"SELECT reverse(name) FROM item JOIN h USING (id) WHERE item.id < 3":           {"home_join", "evaluated at home", "Hash Join", " < 3"},
+		"SELECT reverse(name) FROM item JOIN h USING (id) WHERE item.id < 3":           {"home_join", "not proven equal", "Hash Join", " < 3"},
 		"SELECT count(*) FROM item a, item b, h WHERE a.id < 2 AND reverse('x') = 'x'": {"home_join", " < 2"},
 	} {
 		for _, options := range []string{"", "ANALYZE, ", "VERBOSE, ", "ANALYZE, VERBOSE, "} {
@@ -107,7 +107,7 @@ func TestExplainWhy(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	text = rows(t, conn, "EXPLAIN ANALYZE SELECT * FROM item JOIN h USING (id) WHERE item.id > 10")
+	text = rows(t, conn, "EXPLAIN ANALYZE SELECT reverse(name) FROM item JOIN h USING (id) WHERE item.id > 10")
 	if !regexp.MustCompile(`Foreign Scan on public.item  \(actual time=\d+\.\d{3}\.\.\d+\.\d{3} rows=4989 bytes=\d{5,}\)`).MatchString(text) {
 		t.Errorf("no rows and bytes of the scan in\n%s", text)
 	}

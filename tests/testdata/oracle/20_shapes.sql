@@ -1,7 +1,7 @@
 -- Whole statements of many shapes: what another Postgres computes as it stands.
 SELECT dept, count(*), sum(pay) FROM {s}.emp GROUP BY ROLLUP (dept) ORDER BY dept NULLS LAST, 2;
 SELECT dept, boss, grouping(dept, boss), count(*) FROM {s}.emp GROUP BY CUBE (dept, boss) ORDER BY 3, 1, 2, 4;
-SELECT status, customer_id, count(*) FROM {s}.orders GROUP BY GROUPING SETS ((status), (customer_id), ()) ORDER BY 1, 2;
+SELECT status, customer_id, count(*) FROM {s}.orders GROUP BY GROUPING SETS ((status), (customer_id), ()) ORDER BY 1, 2, 3;
 SELECT DISTINCT ON (customer_id) customer_id, id, total FROM {s}.orders ORDER BY customer_id, total DESC NULLS LAST, id;
 SELECT id, rank() OVER w, lag(pay, 1, 0) OVER w, sum(pay) OVER (PARTITION BY dept ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM {s}.emp WINDOW w AS (PARTITION BY dept ORDER BY pay DESC NULLS LAST, id) ORDER BY id;
 SELECT id, first_value(name) OVER (ORDER BY id RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW) FROM {s}.emp ORDER BY id;
