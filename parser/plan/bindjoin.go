@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
@@ -125,6 +123,8 @@ func keyTypes(a, b *catalog.Column) bool {
 // estimate is how many rows a source is thought to yield.
 func (s *source) estimate(b *builder) int64 {
 	switch in := &b.inputs[s.feed-1]; {
+	case s.rows < 0: // a view of home's
+		return filteredRows
 	case s.server == nil && len(in.Filters) > 0:
 		return s.rows / 3
 	case s.server == nil:
@@ -147,28 +147,27 @@ func (b *builder) bindInputs(f, t int, from, to key) (Bind, bool) {
 	if bind.Column < 0 || b.inputs[f].Blank || in.Blank || to.source.body != "" {
 		return bind, false
 	}
-	array, param := "bigint[]", "$"+itoa(len(in.Params)+1)
-	if !isInt(from.column.Type) {
-		array = "text[]"
-	}
-	var condition string
-	switch {
-	case to.source.server == nil:
-		condition = dialect.Postgres{}.Identifier(to.source.alias) + "." + dialect.Postgres{}.Identifier(to.column.Name)
-	default:
-		condition = to.source.dialect.Column(to.column, "")
-	}
-	if in.Arrays = to.source.framed(); in.Arrays {
-		condition += " OPERATOR(pg_catalog.=) ANY (CAST(" + param + " AS pg_catalog." + map[string]string{"bigint[]": "int8[]", "text[]": "text[]"}[array] + "))"
-	} else {
-		condition += " IN (SELECT unnest(CAST(CAST(" + param + " AS JSON) AS " + map[string]string{"bigint[]": "BIGINT[]", "text[]": "VARCHAR[]"}[array] + ")))"
-	}
 	word := " WHERE "
-	if strings.Contains(in.RemoteSQL, word) && len(in.Filters) > 0 {
+	if len(in.Filters) > 0 {
 		word = " AND "
 	}
-	in.BoundSQL = in.RemoteSQL + word + condition
+	in.Arrays = to.source.framed()
+	in.BoundSQL = in.RemoteSQL + word + to.among("$"+itoa(len(in.Params)+1), isInt(from.column.Type))
 	return bind, true
+}
+
+// among prints that a key is one of those that a parameter holds: integers, or texts.
+func (k key) among(param string, ints bool) string {
+	column := k.source.dialect.Column(k.column, "")
+	if d := (dialect.Postgres{}); k.source.server == nil {
+		column = d.Identifier(k.source.alias) + "." + d.Identifier(k.column.Name)
+	}
+	if k.source.framed() {
+		array := map[bool]string{true: "int8[]", false: "text[]"}[ints]
+		return column + " OPERATOR(pg_catalog.=) ANY (CAST(" + param + " AS pg_catalog." + array + "))"
+	}
+	array := map[bool]string{true: "BIGINT[]", false: "VARCHAR[]"}[ints]
+	return column + " IN (SELECT unnest(CAST(CAST(" + param + " AS JSON) AS " + array + ")))"
 }
 
 func isInt(oid uint32) bool { return oid == int2OID || oid == int4OID || oid == int8OID }
