@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -74,12 +75,26 @@ func newCursor(stream engines.Stream, fields []engines.Field, formats []int16, s
 
 // encodeSettings are the session's settings that values are written by.
 func (s *Session) encodeSettings(x *execution) encode.Settings {
-	zone, err := time.LoadLocation(x.facts.TimeZone)
-	if err != nil { // then the planner has let home write all values that need it
-		zone = time.UTC
-	}
+	zone := zoneOf(x.facts.TimeZone)
 	return encode.Settings{
 		TimeZone: zone, DateStyle: x.facts.DateStyle, IntervalStyle: x.facts.IntervalStyle,
 		ExtraFloatDigits: x.facts.ExtraFloatDigits, ByteaEscape: strings.EqualFold(x.facts.ByteaOutput, "escape"),
 	}
+}
+
+// zones are the time zones that were asked for: each is a file.
+var zones sync.Map
+
+// zoneOf returns a time zone; UTC for one that is not known here, as the planner then lets home write all values that
+// need it.
+func zoneOf(name string) *time.Location {
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return time.UTC
+	}
+	zones.Store(name, zone)
+	return zone
 }
