@@ -22,7 +22,7 @@ type Dialect interface {
 	// RowID is the expression that names a row of a table for UPDATE and DELETE.
 	RowID() string
 	// Table lists what may be shipped beyond the bare structure of a query; empty where another rule says so.
-	Table() Table
+	Table() Index
 }
 
 var dialects = map[string]Dialect{"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}}

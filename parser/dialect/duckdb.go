@@ -55,9 +55,11 @@ type DuckDB struct{}
 func (DuckDB) Name() string { return "duckdb" }
 
 // Table lists what DuckDB is proven to compute as Postgres does.
-func (DuckDB) Table() Table { return duckTable }
+func (DuckDB) Table() Index { return duckIndex }
 
 var duckTable = slices.Concat(duckOperators, duckFunctions, duckCasts, duckAggregates, duckWindows)
+
+var duckIndex = duckTable.index()
 
 // Type returns the DuckDB type whose values a column of a Postgres type is shipped in. Types without a counterpart, and
 // numeric beyond 38 digits or without a precision, travel as text, which loses nothing.

@@ -80,16 +80,26 @@ type Entry struct {
 // Table is what may be shipped to an engine.
 type Table []Entry
 
-// Named returns the entries of a kind and a name for so many arguments, in order.
-func (t Table) Named(kind Kind, name string, args int) []*Entry {
-	var list []*Entry
-	for i := range t {
-		if e := &t[i]; e.Kind == kind && e.Name == name && len(e.Args) == args {
-			list = append(list, e)
-		}
-	}
-	return list
+// Index finds the entries of a table.
+type Index map[indexKey][]*Entry
+
+type indexKey struct {
+	kind Kind
+	name string
+	args int
 }
+
+func (t Table) index() Index {
+	index := Index{}
+	for i := range t {
+		key := indexKey{t[i].Kind, t[i].Name, len(t[i].Args)}
+		index[key] = append(index[key], &t[i])
+	}
+	return index
+}
+
+// Named returns the entries of a kind and a name for so many arguments, in the table's order.
+func (x Index) Named(kind Kind, name string, args int) []*Entry { return x[indexKey{kind, name, args}] }
 
 // Raises reports whether values that the entry takes may make Postgres raise an error, as the engine then does too: division
 // by zero, or a result out of range.

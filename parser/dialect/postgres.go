@@ -92,7 +92,7 @@ func (d Postgres) Relation(r *catalog.Relation) (string, error) {
 }
 
 // Table is empty: another Postgres gets statements as they stand, node by node.
-func (Postgres) Table() Table { return nil }
+func (Postgres) Table() Index { return nil }
 
 // RowID numbers a row by its place.
 func (Postgres) RowID() string {
