@@ -19,7 +19,7 @@ type Statement struct {
 	// Generated statements may have constants that Postgres folds: modifiers that only a plan brings out are not compared.
 	Generated bool
 	// Free says that a plan decides whether an error shows that a row's values raise: which rows an expression comes to,
-	// Postgres does not promise for joins, sub-selects and LIMIT.
+	// Postgres does not promise for joins, sub-selects, AND, OR and LIMIT.
 	Free bool
 	Form int // the one form of the protocol to ask in, from 1; 0 for each of them
 }

@@ -107,6 +107,7 @@ func (g *generator) allowed(list []*production) *production {
 func (g *generator) fill(p *production, r *relation, depth int) string {
 	var b strings.Builder
 	first := true
+	g.free = g.free || p.form == "{bool} AND {bool}" || p.form == "{bool} OR {bool}"
 	for _, a := range p.parts {
 		switch {
 		case a.typ == "":

@@ -23,6 +23,7 @@ var duckFunctions = slices.Concat(Table{
 	{Function, "lower", takes(Ordered), guardedText, ascii("lower"), "letter_case"},
 	{Function, "upper", takes(Ordered), guardedText, ascii("upper"), "letter_case"},
 
+	{Function, "abs", takes(Integer), firstResult, "abs(CAST($1 AS $t))", "numeric_functions"},
 	{Function, "abs", takes(Exact), firstResult, "abs($1)", "numeric_functions"},
 	{Function, "mod", takes(Integer, Integer), widerResult, remainder, "integer_division"},
 	{Function, "round", takes(Exact), roundedTo(func([]Type) int { return 0 }), "CAST($1 AS $t)", "numeric_functions"},

@@ -151,7 +151,7 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		if kind == dialect.Operator {
 			s.widen(name, out, &t)
 		}
-		sql := s.print(entry.SQL, out, t)
+		sql := opaque(entry, out, t, s.print(entry.SQL, out, t))
 		if len(sql) > longest {
 			s.no("an expression that long is evaluated at home")
 			return "", typ{}, false
