@@ -24,6 +24,7 @@ func overflows(entry *dialect.Entry, list []operand, t typ) bool {
 	most := magnitude(list[0])
 	switch {
 	case entry.Kind == dialect.Cast:
+		return most > largest(t)
 	case len(list) == 1: // the least number has no opposite
 		most++
 	case entry.Name == "+" || entry.Name == "-":
@@ -33,7 +34,7 @@ func overflows(entry *dialect.Entry, list []operand, t typ) bool {
 	default:
 		return false
 	}
-	return most > largest(t)
+	return most >= largest(t) // a sum of two bounds is no float of its own
 }
 
 // magnitude is how far an integer operand may be from 0.
