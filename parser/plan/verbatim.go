@@ -186,6 +186,9 @@ func (v *verbatim) condition(src *source, n *pg_query.Node) (string, bool) {
 	if !v.fits(n) {
 		return "", false
 	}
+	if !harmless(n) {
+		return "", v.no("it may fail on rows that home does not look at")
+	}
 	copied := proto.CloneOf(n)
 	var columns []string
 	ok := true
