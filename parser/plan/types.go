@@ -94,5 +94,5 @@ func comparableTypes(a, b typ, ordered bool) bool {
 		}
 		return a.Exact && b.Exact
 	}
-	return a.OID == b.OID && !a.AsText && a.Sortable()
+	return a.OID == b.OID && !a.AsText && !b.AsText && a.Sortable()
 }

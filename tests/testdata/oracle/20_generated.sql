@@ -28,3 +28,5 @@ SELECT k FROM {s}.ints WHERE i8 - 1 BETWEEN 1 AND 5;
 SELECT k FROM {s}.ints WHERE -i4 = 4;
 SELECT k FROM {s}.ints WHERE abs(i4) = 4;
 SELECT k FROM {s}.ints WHERE i2 + 1 = 3 AND i2 * 2 < 40000 ORDER BY k;
+SELECT k FROM {s}.exact x WHERE x.k::numeric IN (SELECT y.m FROM {s}.exact y) ORDER BY k;
+SELECT k FROM {s}.exact WHERE k::numeric = ANY (SELECT u FROM {s}.exact) OR g IN (m, b) ORDER BY k;
