@@ -81,6 +81,10 @@ func (s *shipper) setEntries(list []*pg_query.Node, e *scope, columns []scopeCol
 			parts = append(parts, sql)
 			continue
 		}
+		if i := target(n, columns, e, false); i >= 0 && columns[i].fixed || i < 0 && !refers(n) {
+			s.no("grouping sets over constants are evaluated at home, which does not sort by them")
+			return nil, false
+		}
 		sql, t, ok := s.key(n, e, columns, false)
 		if !ok || !s.groups(t) {
 			return nil, false

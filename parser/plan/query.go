@@ -213,7 +213,7 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		if name == "" {
 			name = nameOf(t.Val)
 		}
-		columns = append(columns, scopeColumn{name: name, sql: sql, typ: typ})
+		columns = append(columns, scopeColumn{name: name, sql: sql, typ: typ, fixed: !refers(t.Val)})
 	}
 	if len(columns) == 0 {
 		s.no("a select list without columns is evaluated at home")

@@ -28,6 +28,7 @@ type scopeColumn struct {
 	sql    string
 	typ    typ
 	merged bool // a join by USING has made another of it, which its bare name means
+	fixed  bool // of a select list: no column is in it
 }
 
 // column finds what a reference means: name, or alias and name. Home has made sure that it is not ambiguous.
