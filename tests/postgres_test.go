@@ -1,10 +1,7 @@
 package tests
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -34,24 +31,7 @@ func postgresProxy(t *testing.T, home string) (through string) {
 
 // startBoth runs a proxy that has both engines for the length of a test and returns its address.
 func startBoth(t *testing.T, config *pgconn.Config) (addr string) {
-	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}, Federation: federation(),
-		Logger: slog.New(slog.NewTextHandler(logTo(t), nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(context.Background(), listener) }()
-	t.Cleanup(func() {
-		server.Close()
-		if err := <-done; err != nil {
-			t.Errorf("the proxy ended with %v", err)
-		}
-	})
-	return listener.Addr().String()
+	return serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}, Federation: federation()})
 }
 
 // otherServer returns the statements that declare a database as foreign server "other" for everybody. Those who own it are superusers,

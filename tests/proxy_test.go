@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -37,25 +35,7 @@ func startProxy(t testing.TB, home *embedded.Home) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := proxy.NewServer(proxy.Config{
-		Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}}, Federation: federation(), Logger: slog.New(slog.NewTextHandler(logTo(t), nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(context.Background(), listener) }()
-	t.Cleanup(func() {
-		server.Close()
-		if err := <-done; err != nil {
-			t.Errorf("the proxy ended with %v", err)
-		}
-	})
-	return listener.Addr().String()
+	return serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}}, Federation: federation()})
 }
 
 // logTo sends the proxy's log to the test's under -v.

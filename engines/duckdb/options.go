@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,7 +18,7 @@ const defaultMemoryLimit = "1GB"
 var serverOptions = []engines.Option{
 	{Name: "database", Doc: "path of a .duckdb file; one of database and directory is required", Check: checkPath},
 	{Name: "directory", Doc: "directory of Parquet, CSV and JSON files", Check: checkPath},
-	{Name: "read_only", Default: "true", Doc: "false lets foreign tables of a database be written to", Check: checkBool},
+	{Name: "read_only", Default: "true", Doc: "false lets foreign tables of a database be written to", Check: engines.CheckBool},
 	{Name: "memory_limit", Default: defaultMemoryLimit, Doc: "memory that DuckDB may use, for instance 500MB", Check: checkSize},
 	{Name: "threads", Doc: "threads that DuckDB may use, all cores by default", Check: checkCount},
 	{Name: "temp_directory", Doc: "where DuckDB spills to when memory_limit is reached", Check: checkPath},
@@ -32,7 +31,7 @@ var tableOptions = []engines.Option{
 	{Name: "file", Doc: "file of the server's directory, relative to it", Check: checkRelative},
 	{Name: "glob", Doc: "pattern for files of the server's directory, for instance 2024/*.parquet", Check: checkRelative},
 	{Name: "format", Doc: "parquet, csv or json, by default as the file's extension says", Check: checkFormat},
-	{Name: "header", Doc: "whether a CSV file begins with a line of column names", Check: checkBool},
+	{Name: "header", Doc: "whether a CSV file begins with a line of column names", Check: engines.CheckBool},
 	{Name: "delimiter", Doc: "character between the values of a CSV file"},
 	{Name: "null", Doc: "text that stands for NULL in a CSV file"},
 }
@@ -69,7 +68,7 @@ func parseConfig(options map[string]string) (config, error) {
 			"Create one server for the database and another for the directory.")
 	}
 	var err error
-	if cfg.readOnly, err = parseBool(options["read_only"], true); err != nil {
+	if cfg.readOnly, err = engines.ParseBool(options["read_only"], true); err != nil {
 		return cfg, pgerr.New(pgerr.FdwInvalidOption, `invalid value for option "read_only": %s`, err)
 	}
 	if directory != "" && !cfg.readOnly {
@@ -188,11 +187,6 @@ func checkFormat(v string) error {
 	return nil
 }
 
-func checkBool(v string) error {
-	_, err := parseBool(v, false)
-	return err
-}
-
 func checkCount(v string) error {
 	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 1024 {
 		return errors.New("a number from 1 to 1024 is required")
@@ -207,17 +201,4 @@ func checkSize(v string) error {
 		return errors.New("a size with a unit is required, for instance 500MB or 4GiB")
 	}
 	return nil
-}
-
-func parseBool(v string, unset bool) (bool, error) {
-	switch strings.ToLower(v) {
-	case "":
-		return unset, nil
-	case "true", "on", "yes", "1", "t":
-		return true, nil
-	case "false", "off", "no", "0", "f":
-		return false, nil
-	default:
-		return false, fmt.Errorf("%q is not a Boolean value", v)
-	}
 }

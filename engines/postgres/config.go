@@ -14,7 +14,7 @@ import (
 // create a server has named.
 func connectConfig(s engines.Server) (*pgconn.Config, error) {
 	user, password := s.Mapping["user"], s.Mapping["password"]
-	required, err := parseBool(s.Mapping["password_required"], true)
+	required, err := engines.ParseBool(s.Mapping["password_required"], true)
 	if err != nil {
 		return nil, pgerr.New(pgerr.FdwInvalidOption, `invalid value for option "password_required": %s`, err)
 	}

@@ -113,7 +113,7 @@ func (t *tx) usable() error {
 
 // writable refuses tables that their option says not to write to.
 func (t *tx) writable(target engines.Target) error {
-	if ok, err := parseBool(target.Options["updatable"], true); err != nil || !ok {
+	if ok, err := engines.ParseBool(target.Options["updatable"], true); err != nil || !ok {
 		return nameServer(t.engine.server, pgerr.New(pgerr.ObjectNotInPrerequisite, "foreign table %q does not allow writes", target.Relation))
 	}
 	return t.usable()

@@ -32,13 +32,13 @@ var serverOptions = []engines.Option{
 	{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection", Check: checkSeconds},
 	{Name: "application_name", Default: "sluice", Doc: "name that the remote server shows for the connections"},
 	{Name: "options", Doc: "command-line options for the remote session, for instance -c work_mem=64MB"},
-	{Name: "updatable", Default: "false", Doc: "true lets foreign tables be written to", Check: checkBool},
+	{Name: "updatable", Default: "false", Doc: "true lets foreign tables be written to", Check: engines.CheckBool},
 }
 
 var mappingOptions = []engines.Option{
 	{Name: "user", Doc: "remote role, by default the one of the same name"},
 	{Name: "password", Doc: "its password, better as a reference: env:NAME or file:PATH"},
-	{Name: "password_required", Default: "true", Doc: "false, which only a superuser may set, allows a remote role that logs in without a password", Check: checkBool},
+	{Name: "password_required", Default: "true", Doc: "false, which only a superuser may set, allows a remote role that logs in without a password", Check: engines.CheckBool},
 	{Name: "sslcert", Doc: "file with the client's certificate"},
 	{Name: "sslkey", Doc: "file with its private key"},
 }
@@ -46,7 +46,7 @@ var mappingOptions = []engines.Option{
 var tableOptions = []engines.Option{
 	{Name: "schema_name", Doc: "schema of the remote table, by default that of the foreign table"},
 	{Name: "table_name", Doc: "name of the remote table, by default the foreign table's name"},
-	{Name: "updatable", Doc: "whether the table may be written to, by default as the server says", Check: checkBool},
+	{Name: "updatable", Doc: "whether the table may be written to, by default as the server says", Check: engines.CheckBool},
 }
 
 var columnOptions = []engines.Option{
@@ -86,7 +86,7 @@ func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error)
 	if err != nil {
 		return nil, nameServer(s.Name, err)
 	}
-	updatable, err := parseBool(s.Options["updatable"], false)
+	updatable, err := engines.ParseBool(s.Options["updatable"], false)
 	if err != nil {
 		return nil, nameServer(s.Name, err)
 	}
@@ -118,22 +118,4 @@ func checkSeconds(v string) error {
 		return errors.New("a number of seconds from 1 to 3600 is required")
 	}
 	return nil
-}
-
-func checkBool(v string) error {
-	_, err := parseBool(v, false)
-	return err
-}
-
-func parseBool(v string, unset bool) (bool, error) {
-	switch strings.ToLower(v) {
-	case "":
-		return unset, nil
-	case "true", "on", "yes", "1", "t":
-		return true, nil
-	case "false", "off", "no", "0", "f":
-		return false, nil
-	default:
-		return false, errors.New(strconv.Quote(v) + " is not a Boolean value")
-	}
 }

@@ -21,6 +21,8 @@ type Dialect interface {
 	Relation(r *catalog.Relation) (string, error)
 	// RowID is the expression that names a row of a table for UPDATE and DELETE.
 	RowID() string
+	// Verbatim reports that the engine is a Postgres: statements are shipped as they stand, and its rows are home's frames.
+	Verbatim() bool
 	// Table lists what may be shipped beyond the bare structure of a query; empty where another rule says so.
 	Table() Index
 }

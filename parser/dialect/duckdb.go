@@ -101,6 +101,9 @@ func (DuckDB) Literal(text string) string { return "'" + strings.ReplaceAll(text
 // RowID is the expression that names a row of a table for UPDATE and DELETE.
 func (DuckDB) RowID() string { return "rowid" }
 
+// Verbatim is false.
+func (DuckDB) Verbatim() bool { return false }
+
 // Column returns the expression that yields a column of the relation aliased alias (empty: no alias) in the type it is
 // shipped in.
 func (d DuckDB) Column(c *catalog.Column, alias string) string {

@@ -94,6 +94,9 @@ func (d Postgres) Relation(r *catalog.Relation) (string, error) {
 // Table is empty: another Postgres gets statements as they stand, node by node.
 func (Postgres) Table() Index { return nil }
 
+// Verbatim is true.
+func (Postgres) Verbatim() bool { return true }
+
 // RowID numbers a row by its place.
 func (Postgres) RowID() string {
 	return "((ctid::text::point)[0]::bigint << 16 | (ctid::text::point)[1]::bigint)"

@@ -46,18 +46,9 @@ func (b *builder) federate() *Plan {
 		return nil
 	}
 	s := b.newShipper(dialect.DuckDB{})
-	s.feeds, s.narrow = true, format == nil && blocking(sel)
-	sql, columns, ok := s.query(sel, nil)
+	s.feeds = true
+	sql, ok := s.statement(sel, format)
 	if !ok {
-		b.because("%s", s.reason)
-		return nil
-	}
-	if s.guarded && !s.narrow {
-		s.beyond()
-		b.because("%s", s.reason)
-		return nil
-	}
-	if sql, ok = s.promised(sql, columns); !ok {
 		return nil
 	}
 	return &Plan{
@@ -194,7 +185,7 @@ func (b *builder) homeInput(s *source, f filter) (*Input, error) {
 }
 
 // framed reports whether a source's rows come as frames of a Postgres in binary form.
-func (s *source) framed() bool { return s.server == nil || s.dialect == (dialect.Postgres{}) }
+func (s *source) framed() bool { return s.server == nil || s.dialect.Verbatim() }
 
 // fedAsText reports whether a Postgres must spell out the values of a column as text for the federation engine. Of text and
 // json the binary form is the text.

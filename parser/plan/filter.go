@@ -5,7 +5,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluicedb/sluice/parser"
-	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // filter is what may be left out of an input at its engine: home evaluates the conditions again.
@@ -93,7 +92,7 @@ func conjuncts(n *pg_query.Node, list []*pg_query.Node) []*pg_query.Node {
 // conditionsOn prints the conditions that concern a table alone. References without an alias are the table's where it
 // has such a column: home has refused what is ambiguous.
 func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter {
-	if src.dialect == (dialect.Postgres{}) {
+	if src.dialect.Verbatim() {
 		return b.verbatimConditions(src, conditions)
 	}
 	s := b.newShipper(src.dialect)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
-	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // remote plans that one engine computes the whole statement; nil, with the reason noted, where it cannot.
@@ -29,36 +28,42 @@ func (b *builder) remote() *Plan {
 			b.because("relations of several servers take part")
 			return nil
 		}
-		if b.sources[i].role != b.sources[0].role && b.sources[i].dialect == (dialect.Postgres{}) {
+		if b.sources[i].role != b.sources[0].role && b.sources[i].dialect.Verbatim() {
 			b.because("relations are read as several roles")
 			return nil
 		}
 	}
-	if len(b.sources) > 0 && b.sources[0].dialect == (dialect.Postgres{}) {
+	if len(b.sources) > 0 && b.sources[0].dialect.Verbatim() {
 		return b.whole(sel, format)
 	}
 	if len(b.sources) == 0 || !b.deliverable() {
 		return nil
 	}
 	s := b.newShipper(b.sources[0].dialect)
-	s.narrow = format == nil && blocking(sel)
-	sql, columns, ok := s.query(sel, nil)
+	sql, ok := s.statement(sel, format)
 	if !ok {
-		b.because("%s", s.reason)
-		return nil
-	}
-	if s.guarded && !s.narrow {
-		s.beyond()
-		b.because("%s", s.reason)
-		return nil
-	}
-	if sql, ok = s.promised(sql, columns); !ok {
 		return nil
 	}
 	return &Plan{
 		Route: Remote, Server: b.sources[0].server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
 		Copy: format, counts: s.counts, whole: b.scanned(sel), Guarded: s.guarded,
 	}
+}
+
+// statement prints a SELECT so that it yields what home has described, for a COPY where format is not nil; false, with the
+// reason noted, where it cannot be shipped as a whole.
+func (s *shipper) statement(sel *pg_query.SelectStmt, format *CopyFormat) (string, bool) {
+	s.narrow = format == nil && blocking(sel)
+	sql, columns, ok := s.query(sel, nil)
+	if ok && s.guarded && !s.narrow {
+		s.beyond()
+		ok = false
+	}
+	if !ok {
+		s.b.because("%s", s.reason)
+		return "", false
+	}
+	return s.promised(sql, columns)
 }
 
 // beyond notes that an engine may find values out of bounds when it is too late to let home compute.

@@ -9,7 +9,6 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
-	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -110,7 +109,7 @@ func (b *builder) viewBody(v *view) (string, bool) {
 			return "", false
 		}
 	}
-	if first.dialect == (dialect.Postgres{}) {
+	if first.dialect.Verbatim() {
 		return b.verbatimView(v, first)
 	}
 	s := b.newShipper(first.dialect)
