@@ -1,7 +1,6 @@
 package tests
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,36 +30,12 @@ func TestPostgresMemory(t *testing.T) {
 	if n := stream(t, url, "", "SELECT * FROM small", false); n != 500000 { // warm-up: pools and buffers
 		t.Fatalf("%d rows", n)
 	}
-	var small int
-	for _, test := range []struct {
-		name, before, sql string
-		binary            bool
-		rows              int
-	}{
+	c.read(t, url, 0, []reading{
 		{"simple, 1x", "", "SELECT * FROM small", false, 500000},
 		{"simple, 10x", "", "SELECT * FROM big", false, 5000000},
 		{"extended binary", "SET sluice.route = 'remote'", "SELECT * FROM big", true, 5000000},
 		{"copy", "", "COPY (SELECT * FROM big) TO STDOUT", false, 5000000},
 		{"wide rows", "", "SELECT * FROM wide", false, 1024},
 		{"home_join", "SET sluice.route = 'home_join'", "SELECT * FROM small", false, 500000},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			c.resetPeak(t)
-			_, before := c.memory(t)
-			if n := stream(t, url, test.before, test.sql, test.binary); n != test.rows {
-				t.Errorf("%d rows came, want %d", n, test.rows)
-			}
-			peak, _ := c.memory(t)
-			t.Logf("at rest %d MiB, peak %d MiB", before, peak)
-			if peak-before > growth {
-				t.Errorf("the proxy grew from %d to %d MiB", before, peak)
-			}
-			if strings.HasSuffix(test.name, ", 1x") {
-				small = peak
-			}
-			if strings.HasSuffix(test.name, ", 10x") && peak > small+small/10+8 {
-				t.Errorf("the peak is %d MiB, and was %d MiB with a tenth of the rows", peak, small)
-			}
-		})
-	}
+	})
 }
