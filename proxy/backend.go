@@ -48,6 +48,7 @@ type backend struct {
 	quiet      sync.Cond // home owes nothing and all it said was written to the client; or pump has ended
 	replies    wire.Replies
 	standing   standing
+	executed   bool     // home was sent an Execute since it last was ready
 	unwritten  bool     // frames were walked and not yet written to the client
 	status     byte     // of the last ReadyForQuery, or what tags since then have made of it
 	savepoints bool     // a savepoint was set since status was I
@@ -182,7 +183,7 @@ func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bo
 	}
 	switch typ {
 	case 'Z':
-		b.status = status
+		b.status, b.executed = status, false
 		b.standing = standing{}
 		if b.replies.Idle() {
 			b.standing = standing{time.Now(), status}
@@ -270,6 +271,7 @@ func (b *backend) send(data []byte, replies ...wire.Reply) error {
 		b.mu.Lock()
 		b.standing = standing{}
 		for _, r := range replies {
+			b.executed = b.executed || r.Kind == 'E'
 			b.replies.Sent(r)
 		}
 		b.mu.Unlock()
@@ -430,6 +432,13 @@ func (b *backend) state() byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.status
+}
+
+// pipelines reports that home has got an Execute that no Sync was sent behind.
+func (b *backend) pipelines() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.executed
 }
 
 // inBlock reports that a transaction block was open when home last was ready.

@@ -47,6 +47,8 @@ type Session struct {
 	group   bool         // the client has sent extended messages since the last Sync
 	// executed says that one of these was an Execute, before the message in hand.
 	executed bool
+	// namesPortals says that the Query in hand does, in a pipeline at home that is ours alone: see leavePipeline.
+	namesPortals bool
 	// suspended says that the client's last message was an Execute that left rows of a portal of ours.
 	suspended bool
 
@@ -214,6 +216,9 @@ func (s *Session) message(typ byte, size int) error {
 		if done, err := s.update(typ, size); done || err != nil {
 			return err
 		}
+	}
+	if err := s.leavePipeline(typ, size); err != nil {
+		return err
 	}
 	s.group = typ != 'Q' && typ != 'S' && (s.group || typ == 'P' || typ == 'B' || typ == 'D' || typ == 'E' || typ == 'C')
 	s.executed = s.executed && s.group

@@ -33,7 +33,7 @@ func (s *Session) onQuery(size int) error {
 	if err := s.dropUnnamed(text); err != nil {
 		return err
 	}
-	if !hit {
+	if !hit && !s.namesPortals {
 		if err := s.pass('Q', size); err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (s *Session) onQuery(size int) error {
 		text = edited
 	}
 	statements, err := s.parse(text)
-	if err != nil || !s.handlesAny(statements) {
+	if err != nil || !s.namesPortals && !s.handlesAny(statements) {
 		return s.query1(size, original, text)
 	}
 	if err := s.takeHome(); err != nil {

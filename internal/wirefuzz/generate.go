@@ -95,9 +95,6 @@ func (g *generator) simple() {
 			data++
 		}
 	}
-	if slices.Contains(texts, "discard all") { // rule "pipeline": to home a group in which the proxy has asked is one
-		g.add("Sync")
-	}
 	if g.executed && g.major >= brokenPipelines {
 		g.add("Sync")
 	}
