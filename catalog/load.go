@@ -62,16 +62,15 @@ type (
 		More    []string `json:"more"`
 	}
 	relationDoc struct {
-		OID        uint32      `json:"oid"`
-		Schema     string      `json:"schema"`
-		Name       string      `json:"name"`
-		Kind       string      `json:"kind"`
-		Owner      uint32      `json:"owner"`
-		Server     uint32      `json:"server"`
-		Options    []string    `json:"options"`
-		Definition string      `json:"definition"`
-		Invoker    bool        `json:"invoker"`
-		Columns    []columnDoc `json:"columns"`
+		OID     uint32      `json:"oid"`
+		Schema  string      `json:"schema"`
+		Name    string      `json:"name"`
+		Kind    string      `json:"kind"`
+		Owner   uint32      `json:"owner"`
+		Server  uint32      `json:"server"`
+		Options []string    `json:"options"`
+		Invoker bool        `json:"invoker"`
+		Columns []columnDoc `json:"columns"`
 	}
 	columnDoc struct {
 		Num       int16    `json:"num"`
@@ -83,7 +82,6 @@ type (
 		Collation uint32   `json:"collation"`
 		Collate   string   `json:"collate"`
 		BytewiseC bool     `json:"bytewise"`
-		Default   string   `json:"default"`
 		Generated bool     `json:"generated"`
 		Options   []string `json:"options"`
 	}
@@ -130,8 +128,8 @@ func (d *relationDoc) relation(servers map[uint32]*Server) *Relation {
 	r := &Relation{
 		OID: d.OID, Schema: d.Schema, Name: d.Name, Owner: d.Owner,
 		Options: options(d.Options), Server: servers[d.Server],
-		Columns:    make([]Column, len(d.Columns)),
-		Definition: d.Definition, Invoker: d.Invoker,
+		Columns: make([]Column, len(d.Columns)),
+		Invoker: d.Invoker,
 	}
 	if d.Kind != "" {
 		r.Kind = d.Kind[0]
@@ -140,7 +138,7 @@ func (d *relationDoc) relation(servers map[uint32]*Server) *Relation {
 		r.Columns[i] = Column{
 			Num: c.Num, Name: c.Name, Type: c.Type, Typmod: c.Typmod, TypeName: c.TypeName,
 			NotNull: c.NotNull, Collation: c.Collation, Collate: c.Collate, BytewiseC: c.BytewiseC,
-			Default: c.Default, Generated: c.Generated, Options: options(c.Options),
+			Generated: c.Generated, Options: options(c.Options),
 		}
 	}
 	return r

@@ -1,6 +1,9 @@
 package catalog
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // Querier runs one statement at home and returns all of its rows in text form, nil for NULL. It is for bounded catalog
 // reads only. Arguments are bound as $1…$n in text form with types inferred by home. Errors are *pgconn.PgError.
@@ -8,7 +11,8 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...string) ([][]*string, error)
 }
 
-// Snapshot is what one database holds that concerns Sluice, at one catalog version. It is never changed.
+// Snapshot is what one database holds that concerns Sluice, at one catalog version. It is never changed, but that
+// Definition keeps what it has read.
 type Snapshot struct {
 	Installed bool  // CREATE EXTENSION sluice was run here
 	Version   int64 // sluice.catalog_version
@@ -23,7 +27,9 @@ type Snapshot struct {
 	Shadows map[string]bool
 	// Twins are the views of schema sluice_info, each with the view of Postgres' own that it stands for.
 	Twins map[uint32]uint32
-	names map[string]struct{}
+
+	names       map[string]struct{}
+	definitions sync.Map // of views, by OID
 }
 
 // Server is a foreign server of one of our wrappers.
@@ -45,8 +51,7 @@ type Relation struct {
 	Server  *Server // nil for views
 	Columns []Column
 
-	Definition string // of a view: pg_get_viewdef
-	Invoker    bool   // of a view: security_invoker
+	Invoker bool // of a view: security_invoker
 }
 
 // Column is one live attribute of a Relation, in attnum order.
@@ -60,7 +65,6 @@ type Column struct {
 	Collation uint32
 	Collate   string // the collation's qualified name where it is not the type's own, else empty
 	BytewiseC bool   // the column's collation compares bytes (C, POSIX, or a default that does)
-	Default   string // pg_get_expr of the default, empty for none
 	Generated bool
 	Options   map[string]string
 }

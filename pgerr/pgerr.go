@@ -28,6 +28,7 @@ const (
 	DependentObjects        = "2BP01"
 	InvalidCursorName       = "34000"
 	InsufficientPrivilege   = "42501"
+	SerializationFailure    = "40001"
 	SyntaxError             = "42601"
 	DuplicateColumn         = "42701"
 	UndefinedColumn         = "42703"

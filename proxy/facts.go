@@ -32,6 +32,12 @@ func (s *Session) askFacts(ctx context.Context, user uint32) plan.AskFacts {
 	}
 }
 
+// askDefinition returns what the planner asks for the queries of views by.
+func (s *Session) askDefinition(ctx context.Context) func(*catalog.Relation) (string, error) {
+	snapshot := s.snapshot
+	return func(view *catalog.Relation) (string, error) { return snapshot.Definition(ctx, s, view) }
+}
+
 // homeFacts asks home once for each database.
 func (s *Session) homeFacts(ctx context.Context) (engines.Facts, error) {
 	if f, ok := s.server.facts.Load(s.database); ok {

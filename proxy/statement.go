@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -168,6 +169,23 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 			return false, err
 		}
 	}
+	for range mostMoves {
+		if ours, err := s.planResolved(ctx, x); !errors.Is(err, catalog.ErrMoved) {
+			return ours, err
+		}
+		s.markStale()
+		if err := s.refresh(ctx); err != nil {
+			return false, err
+		}
+	}
+	return false, pgerr.Hint(pgerr.New(pgerr.SerializationFailure, "could not plan the statement: views that it reads are changed all the time"), "Try again.")
+}
+
+// mostMoves is how often a statement is planned anew because DDL of others came between.
+const mostMoves = 100
+
+// planResolved plans a statement by what its names mean now. The error is catalog.ErrMoved where that has changed meanwhile.
+func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) {
 	references, err := s.resolve(ctx, x)
 	if err != nil || references == nil {
 		return false, err
@@ -186,7 +204,7 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),
 		},
 		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, OnFullScan: x.facts.OnFullScan, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
-		Facts: s.askFacts(ctx, x.facts.User),
+		Facts: s.askFacts(ctx, x.facts.User), Definition: s.askDefinition(ctx),
 	}
 	if x.explained {
 		req.OnFullScan = "" // it tells what is in the way

@@ -1,5 +1,6 @@
 -- What catalog.Load reads: everything that a proxy holds of this database, in one document. The search path is fixed, so
--- that view definitions, defaults and types come out with their schemas whatever the caller's path is.
+-- that types come out with their schemas whatever the caller's path is. Nothing here may lock a relation or look behind the
+-- statement's own snapshot, as pg_get_viewdef does: another transaction may hold, or have dropped, any of them.
 CREATE OR REPLACE FUNCTION sluice.snapshot() RETURNS json
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 #variable_conflict use_column
@@ -27,13 +28,11 @@ BEGIN
                     WHEN l.collprovider = 'b' THEN true
                     WHEN l.collprovider = 'c' THEN l.collcollate = ANY (bytewise)
                     ELSE false END,
-                'default', CASE WHEN a.atthasdef THEN pg_get_expr(f.adbin, f.adrelid) END,
                 'generated', a.attgenerated <> '',
                 'options', a.attfdwoptions) ORDER BY a.attnum) AS list
             FROM ours JOIN pg_attribute a ON a.attrelid = ours.oid AND a.attnum > 0 AND NOT a.attisdropped
             JOIN pg_type t ON t.oid = a.atttypid
             LEFT JOIN pg_collation l ON l.oid = a.attcollation
-            LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
             GROUP BY a.attrelid
         )
         SELECT json_build_object(
@@ -56,7 +55,6 @@ BEGIN
                 SELECT json_agg(json_build_object('oid', o.oid::bigint, 'schema', n.nspname, 'name', o.relname,
                     'kind', o.relkind, 'owner', o.relowner::bigint,
                     'server', ft.ftserver::bigint, 'options', ft.ftoptions,
-                    'definition', CASE WHEN o.relkind <> 'f' THEN pg_get_viewdef(o.oid) END,
                     'invoker', coalesce((
                         SELECT option_value::boolean FROM pg_options_to_table(o.reloptions)
                         WHERE option_name = 'security_invoker'), false),
@@ -69,3 +67,19 @@ END
 $$;
 COMMENT ON FUNCTION sluice.snapshot() IS 'what a proxy holds of this database';
 GRANT EXECUTE ON FUNCTION sluice.snapshot() TO PUBLIC;
+
+-- The query of a view, NULL where it is dropped meanwhile, and the version read after it: where that is still the
+-- snapshot's, so is the definition. It waits for who changes the view, as reading it would.
+CREATE OR REPLACE FUNCTION sluice.view_definition(view oid, OUT definition text, OUT version bigint)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    BEGIN
+        definition := pg_get_viewdef(view);
+    EXCEPTION WHEN internal_error THEN
+        definition := NULL;
+    END;
+    SELECT v.version INTO version FROM sluice.catalog_version v;
+END
+$$;
+COMMENT ON FUNCTION sluice.view_definition(oid) IS 'the query of a view, for proxies';
+GRANT EXECUTE ON FUNCTION sluice.view_definition(oid) TO PUBLIC;

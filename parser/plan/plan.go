@@ -36,12 +36,13 @@ type Request struct {
 	Params     []uint32        // parameter type OIDs as home described them
 	Fields     []engines.Field // result columns as home described them, for COPY (SELECT …) TO those of the SELECT; nil for none
 	Settings   Settings
-	Force      Route    // the value of sluice.route; empty for free choice
-	OnFullScan string   // the value of sluice.on_full_scan
-	ReadOnly   bool     // the transaction takes no temporary tables: inputs are spelled out in the statement
-	HoldParams bool     // parameters have values that engines may read otherwise: they stay at home
-	TempPrefix string   // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
-	Facts      AskFacts // nil: nothing is known of servers
+	Force      Route                                        // the value of sluice.route; empty for free choice
+	OnFullScan string                                       // the value of sluice.on_full_scan
+	ReadOnly   bool                                         // the transaction takes no temporary tables: inputs are spelled out in the statement
+	HoldParams bool                                         // parameters have values that engines may read otherwise: they stay at home
+	TempPrefix string                                       // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
+	Facts      AskFacts                                     // nil: nothing is known of servers
+	Definition func(view *catalog.Relation) (string, error) // asks for the query of one of the snapshot's views
 	// Only are the columns of a relation, by its OID, that home says the statement uses at most; nil where it was not asked.
 	Only map[uint32][]int16
 	// Home are the relations of home's own that the statement names, by OID; nil where nothing can be federated.

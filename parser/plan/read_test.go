@@ -54,11 +54,13 @@ type golden struct {
 	home     map[string]*catalog.HomeRelation // nil: nothing is federated
 	snapshot *catalog.Snapshot
 	servers  map[string]*catalog.Server
+
+	definitions map[uint32]string // of views
 }
 
 func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 	g.snapshot = &catalog.Snapshot{Installed: true, Servers: map[uint32]*catalog.Server{}, Relations: map[uint32]*catalog.Relation{}}
-	g.servers, g.home = map[string]*catalog.Server{}, nil
+	g.servers, g.home, g.definitions = map[string]*catalog.Server{}, nil, map[uint32]string{}
 	for i, line := range strings.Split(strings.TrimSpace(d.Input), "\n") {
 		oid := uint32(16400 + i)
 		head, definition, _ := strings.Cut(line, ": ")
@@ -73,7 +75,8 @@ func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 			g.servers[s.Name], g.snapshot.Servers[oid] = s, s
 		case "table", "view", "invoker":
 			schema, name, _ := strings.Cut(words[1], ".")
-			r := &catalog.Relation{OID: oid, Schema: schema, Name: name, Kind: 'v', Options: map[string]string{}, Definition: definition}
+			r := &catalog.Relation{OID: oid, Schema: schema, Name: name, Kind: 'v', Options: map[string]string{}}
+			g.definitions[oid] = definition
 			rest := words[2:]
 			if words[0] == "table" {
 				r.Kind, r.Server, rest = 'f', g.servers[words[2]], words[3:]
@@ -168,7 +171,8 @@ func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
 	if err != nil || len(list) != 1 {
 		d.Fatalf(t, "cannot parse: %v", err)
 	}
-	req := Request{Statement: list[0], Snapshot: g.snapshot, References: g.references(list[0]), TempPrefix: "s_"}
+	req := Request{Statement: list[0], Snapshot: g.snapshot, References: g.references(list[0]), TempPrefix: "s_",
+		Definition: func(view *catalog.Relation) (string, error) { return g.definitions[view.OID], nil }}
 	if g.home != nil {
 		req.Home = map[uint32]*catalog.HomeRelation{}
 		for _, h := range g.home {

@@ -27,7 +27,11 @@ func (b *builder) inline(r parser.Relation, t *catalog.Relation, within uint32) 
 	if r.Holder == nil {
 		return pgerr.New(pgerr.FeatureNotSupported, "view %q over foreign tables cannot stand here", t.Name)
 	}
-	list, err := parser.Parse(strings.TrimRight(t.Definition, "; \n"))
+	definition, err := b.req.Definition(t)
+	if err != nil {
+		return err
+	}
+	list, err := parser.Parse(strings.TrimRight(definition, "; \n"))
 	if err != nil || len(list) != 1 || list[0].Kind != parser.Select {
 		return pgerr.New(pgerr.InternalError, "the definition of view %q cannot be read", t.Name)
 	}

@@ -27,7 +27,7 @@ func lakeSnapshot() *catalog.Snapshot {
 	item.Columns[3].Generated = true
 	other := &catalog.Relation{OID: 11, Schema: "lake", Name: "other", Kind: 'f', Server: server,
 		Columns: []catalog.Column{column(1, "id", int4OID), column(2, "note", textOID)}}
-	view := &catalog.Relation{OID: 12, Schema: "lake", Name: "items", Kind: 'v', Columns: item.Columns, Definition: "SELECT id, \"Name\", price, twice FROM lake.item"}
+	view := &catalog.Relation{OID: 12, Schema: "lake", Name: "items", Kind: 'v', Columns: item.Columns}
 	return &catalog.Snapshot{Installed: true, Servers: map[uint32]*catalog.Server{1: server},
 		Relations: map[uint32]*catalog.Relation{10: item, 11: other, 12: view}}
 }
@@ -40,7 +40,9 @@ func TestWrite(t *testing.T) {
 		if err != nil || len(list) != 1 {
 			d.Fatalf(t, "cannot parse: %v", err)
 		}
-		req := Request{Statement: list[0], Snapshot: snapshot, TempPrefix: "s_"}
+		req := Request{Statement: list[0], Snapshot: snapshot, TempPrefix: "s_", Definition: func(*catalog.Relation) (string, error) {
+			return "SELECT id, \"Name\", price, twice FROM lake.item", nil
+		}}
 		for _, r := range list[0].Relations() {
 			ref := Reference{OID: 99}
 			for _, known := range snapshot.Relations {
