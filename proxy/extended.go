@@ -398,7 +398,7 @@ func (s *Session) onExecute(size int) error {
 		return err
 	}
 	if err := s.executePortal(name, p, max(limit, 0)); err != nil {
-		s.closePortal(name)
+		s.failPortal(name, p)
 		s.skip = true
 		return s.fail(err)
 	}

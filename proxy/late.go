@@ -46,7 +46,7 @@ func (s *Session) bindLate(size int, p *prepared, m *pgproto3.Bind) error {
 func (s *Session) planLate(name string, p *portal) (*portal, error) {
 	run := s.begin()
 	defer run.end()
-	if endsBlock(p) { // home complains of a portal that was bound and not run in a failed block
+	if endsBlock(p.late.statement.Node.Stmt) { // home complains of a portal that was bound and not run in a failed block
 		var r request
 		if err := s.ask(run.ctx, r.close('P', name), nil); err != nil {
 			return nil, err

@@ -54,6 +54,9 @@ func (s *Session) cursorUtility(n *pg_query.Node) utility {
 func (s *Session) fetchCursor(ctx context.Context, x *execution) (*cursor, error) {
 	n := x.statement.Node.Stmt.GetFetchStmt()
 	p := s.ownCursor(n.Portalname)
+	if err := p.runs(n.Portalname); err != nil {
+		return nil, err
+	}
 	if n.Ismove && p.staysOn(n) {
 		x.tag = fixedTag("MOVE 1")
 		return nil, nil

@@ -40,6 +40,7 @@ type portal struct {
 	ended    bool            // the end was met
 	settings encode.Settings // that values are written by as text
 	done     bool            // what returns no rows runs once
+	failed   bool            // it is there to be described and closed, until its transaction ends
 }
 
 // bindPortal makes the portal that a Bind asks for. Home is ours.
@@ -90,6 +91,9 @@ func homeErr(err error) error {
 
 // executePortal runs a portal of ours for up to limit rows (0: all) and says how it went.
 func (s *Session) executePortal(name string, p *portal, limit int64) error {
+	if err := p.runs(name); err != nil {
+		return err
+	}
 	run := s.begin()
 	defer run.end()
 	defer run.limit(p.timeout())()
@@ -102,9 +106,6 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 		}
 	}
 	if p.cursor == nil {
-		if p.done && p.fields == nil {
-			return pgerr.New(pgerr.ObjectNotInPrerequisite, "portal %q cannot be run", name)
-		}
 		p.done = true
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(0))})
 		p.tag = p.again
@@ -146,6 +147,21 @@ func (s *Session) endPortal(p *portal) {
 	if p.cursor != nil {
 		_ = p.cursor.stream.Close()
 	}
+}
+
+// failPortal keeps a portal that has failed under its name, as Postgres does up to the end of a transaction block.
+func (s *Session) failPortal(name string, p *portal) {
+	s.endPortal(p)
+	p.cursor, p.temps, p.failed = nil, nil, true
+	s.portals[name] = p
+}
+
+// runs refuses to run a portal that has failed, or that returns no rows and has run.
+func (p *portal) runs(name string) error {
+	if p.failed || p.done && p.fields == nil {
+		return pgerr.New(pgerr.ObjectNotInPrerequisite, "portal %q cannot be run", name)
+	}
+	return nil
 }
 
 func (s *Session) closePortals() {

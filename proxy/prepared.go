@@ -4,8 +4,42 @@ import (
 	"context"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
 	"github.com/sluicedb/sluice/parser"
 )
+
+// describeBound returns what home says of the statement of ours that m binds, and refuses m where it has not the
+// parameters that the statement takes. Postgres counts them before it looks at the statement anew, which may find that it
+// does not hold any more, and home's Describe only afterwards.
+func (s *Session) describeBound(ctx context.Context, st *parser.Statement, m *pgproto3.Bind) (*description, error) {
+	var r request
+	d, err := s.readDescription(ctx, r.describe('S', m.PreparedStatement))
+	if pe, ok := err.(*pgconn.PgError); ok && pe.Severity != "FATAL" {
+		taken := description{params: make([]uint32, paramsOf(st))}
+		if wrong := taken.checkParams(m); wrong != nil {
+			return nil, wrong
+		}
+	}
+	if err == nil {
+		err = d.checkParams(m)
+	}
+	return d, err
+}
+
+// paramsOf returns how many parameters a statement names.
+func paramsOf(st *parser.Statement) (n int32) {
+	parser.Walk(st.Node.Stmt, func(m proto.Message) bool {
+		if p, ok := m.(*pg_query.ParamRef); ok {
+			n = max(n, p.Number)
+		}
+		return true
+	})
+	return n
+}
 
 // heldStatements asks for the statements that the session has prepared, the latest first and 16 MB of text at most, as
 // the proxy holds it all.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/sluicedb/sluice/pgerr"
 )
@@ -18,12 +19,7 @@ const shadowSQL = "RESET ROLE"
 // bindShadow makes a portal at home that has the name of the portal of ours that m asks for, so that home knows the names
 // that are taken and which portals end with a subtransaction.
 func (s *Session) bindShadow(ctx context.Context, p *prepared, m *pgproto3.Bind) error {
-	var d request
-	described, err := s.readDescription(ctx, d.describe('S', m.PreparedStatement))
-	if err == nil {
-		err = described.checkParams(m)
-	}
-	if err != nil {
+	if _, err := s.describeBound(ctx, p.statement, m); err != nil {
 		return err
 	}
 	var r request
@@ -49,7 +45,7 @@ func (s *Session) lives(name string) (bool, error) {
 // checkPortal complains of a portal of ours that cannot be executed or described: in a failed transaction block, or
 // because it has ended with a subtransaction. Home is ours.
 func (s *Session) checkPortal(name string, p *portal, execute bool) error {
-	if s.home.state() == 'E' && (p.late == nil || !endsBlock(p)) && (execute || p.fields != nil) {
+	if s.home.state() == 'E' && (p.late == nil || !endsBlock(p.late.statement.Node.Stmt)) && (execute || p.fields != nil) {
 		return aborted()
 	}
 	if !p.shadowed || !s.hasSavepoints() {
@@ -68,5 +64,5 @@ func aborted() error {
 	return pgerr.New("25P02", "current transaction is aborted, commands ignored until end of transaction block")
 }
 
-// endsBlock reports whether a portal runs what is allowed in a failed transaction block.
-func endsBlock(p *portal) bool { return p.late.statement.Node.Stmt.GetTransactionStmt() != nil }
+// endsBlock reports whether a statement is allowed in a failed transaction block.
+func endsBlock(n *pg_query.Node) bool { return n.GetTransactionStmt() != nil }

@@ -101,7 +101,7 @@ func (s *Session) dropUnnamed(text string) error {
 		return nil
 	}
 	s.forget("")
-	if list, err := s.parse(text); err == nil && len(list) > 0 && s.home.state() != 'E' {
+	if list, err := s.parse(text); err == nil && len(list) > 0 && (s.home.state() != 'E' || endsBlock(list[0].Node.Stmt)) {
 		s.closePortal("")
 	}
 	return nil
@@ -213,8 +213,12 @@ func (s *Session) runSimple(x *execution) error {
 			s.say(&pgproto3.RowDescription{Fields: x.described.fields})
 		}
 		err := s.executePortal("", p, 0)
+		if err != nil {
+			s.failPortal("", p)
+			return err
+		}
 		s.endPortal(p)
-		return err
+		return nil
 	}
 	if err := s.checkCursor(x); err != nil {
 		return err
@@ -235,7 +239,7 @@ func (s *Session) runSimple(x *execution) error {
 	if x.statement.Kind.Writes() {
 		run = s.runReturning
 	}
-	if err := run(x.described); err != nil {
+	if err := s.runOwn(run, x.described); err != nil {
 		return err
 	}
 	if x.statement.Kind != parser.DeclareCursor {
@@ -269,9 +273,18 @@ func (s *Session) passStatement(st *parser.Statement) error {
 		return err
 	}
 	if st.Kind == parser.Select {
-		return s.runPortal(d)
+		return s.runOwn(s.runPortal, d)
 	}
-	return s.runReturning(d)
+	return s.runOwn(s.runReturning, d)
+}
+
+// runOwn runs our own portal at home in the place of the unnamed one.
+func (s *Session) runOwn(run func(*description) error, d *description) error {
+	err := run(d)
+	if err != nil || s.home.failed() {
+		s.failPortal("", &portal{fields: d.fields})
+	}
+	return err
 }
 
 // refuseParams has home complain of parameters in a simple query, which has none.

@@ -125,16 +125,11 @@ func (s *Session) ours(text string) *parser.Statement {
 func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
 	run := s.begin()
 	defer run.end()
-	var r request
-	d, err := s.readDescription(run.ctx, r.describe('S', m.PreparedStatement))
+	d, err := s.describeBound(run.ctx, p.statement, m)
 	if err != nil {
 		return nil, err
 	}
 	x := &execution{statement: p.statement, described: d, bind: m}
-	if len(m.Parameters) != len(d.params) {
-		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
-			len(m.Parameters), m.PreparedStatement, len(d.params))
-	}
 	if n := len(m.ResultFormatCodes); d.rows && n > 1 && n != len(d.fields) {
 		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(d.fields))
 	}
