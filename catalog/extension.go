@@ -227,7 +227,7 @@ func hasSchema(ctx context.Context, x Executor) (bool, error) {
 // fill puts back the rows that a dump of the schema alone leaves out. Which version it was dumped from nobody has noted, so
 // it is taken for the newest.
 func fill(ctx context.Context, x Executor, version int) error {
-	if _, err := x.Query(ctx, "INSERT INTO sluice.catalog_version DEFAULT VALUES ON CONFLICT DO NOTHING"); err != nil {
+	if _, err := x.Query(ctx, "INSERT INTO sluice.catalog_change (step) SELECT extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000 WHERE NOT EXISTS (SELECT FROM sluice.catalog_change)"); err != nil {
 		return err
 	}
 	return (&driver{ctx: ctx, x: x}).SetVersion(version, false)

@@ -88,6 +88,23 @@ ALTER FOREIGN TABLE "Odd one"."T" DROP COLUMN gone`)
 	}
 }
 
+// TestLoadRestricted reads the catalog in a session that pg_dump has set up.
+func TestLoadRestricted(t *testing.T) {
+	s, _ := installed(t)
+	const setting = "restrict_nonsystem_relation_kind"
+	if s.value("SELECT count(*) FROM pg_settings WHERE name = '"+setting+"'") == "0" {
+		t.Skip("this Postgres has no " + setting)
+	}
+	s.do("CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb; CREATE FOREIGN TABLE ft (a int) SERVER lake; CREATE VIEW v AS TABLE ft; SET " + setting + " = 'view, foreign-table'")
+	snapshot := load(t, s)
+	if _, err := snapshot.Definition(t.Context(), s, snapshot.Relations[s.oid("v")]); err != nil || !snapshot.Mentions("ft") {
+		t.Errorf("%+v, %v", snapshot, err)
+	}
+	if now := s.value("SHOW " + setting); now != "view, foreign-table" {
+		t.Errorf("%s is now %q", setting, now)
+	}
+}
+
 func TestLoadViews(t *testing.T) {
 	s, _ := installed(t)
 	s.do(`CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb; CREATE SCHEMA far; CREATE FOREIGN TABLE far.ft (a int) SERVER lake;
@@ -217,14 +234,70 @@ func TestVersionRollback(t *testing.T) {
 	}
 }
 
-// DDL that is none of ours must not wait for one that is.
-func TestVersionLock(t *testing.T) {
+// TestVersionConcurrent makes changes in two transactions at once: neither waits for the other, and the version says what
+// each of them, and a third, sees.
+func TestVersionConcurrent(t *testing.T) {
 	s, url := installed(t)
-	s.do("CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb; CREATE VIEW old AS SELECT 1 AS a")
+	s.do("CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb; CREATE FOREIGN TABLE old (a int) SERVER lake; CREATE VIEW v AS TABLE old")
+	other, third := connect(t, url), connect(t, url)
+	before := load(t, third)
 	s.do("BEGIN; CREATE FOREIGN TABLE ft (a int) SERVER lake")
-	other := connect(t, url)
-	other.do("SET lock_timeout = '10s'; CREATE TABLE t (a int); CREATE VIEW v AS SELECT a FROM t; ALTER VIEW v RENAME TO w; DROP VIEW old; DROP TABLE t CASCADE")
+	other.do("SET lock_timeout = '10s'; BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE FOREIGN TABLE ft2 (a int) SERVER lake; DROP VIEW v")
+	one, two := load(t, s), load(t, other)
+	if !one.Uncommitted || !two.Uncommitted || one.Mentions("ft2") || two.Mentions("ft") {
+		t.Errorf("snapshots of the two: %+v, %+v", one, two)
+	}
+	if now := load(t, third); now.Uncommitted || now.Version != before.Version {
+		t.Errorf("snapshot of a third: %+v", now)
+	}
+	other.do("COMMIT")
 	s.do("COMMIT")
+	if now := load(t, third); now.Uncommitted || !now.Mentions("ft") || !now.Mentions("ft2") || now.Version <= max(one.Version, two.Version) {
+		t.Errorf("snapshot of a third behind both: %+v", now)
+	}
+}
+
+// TestVersionFold makes more changes than are kept: folding them is no change, neither for others nor for the transaction
+// itself.
+func TestVersionFold(t *testing.T) {
+	s, url := installed(t)
+	other := connect(t, url)
+	bump := "SELECT sluice.bump_catalog_version()"
+	rows := func(s *session) int {
+		n, err := strconv.Atoi(s.value("SELECT count(*) FROM sluice.catalog_change"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	other.do("BEGIN ISOLATION LEVEL REPEATABLE READ")
+	seen := load(t, other)
+	last := load(t, s).Version
+	for range 100 {
+		s.do("BEGIN; " + bump)
+		now := load(t, s)
+		if !now.Uncommitted || now.Version <= last {
+			t.Fatalf("version %d behind %d, uncommitted %v", now.Version, last, now.Uncommitted)
+		}
+		s.do("COMMIT")
+		if last = load(t, s).Version; last != now.Version {
+			t.Fatalf("version %d, committed %d", now.Version, last)
+		}
+	}
+	if n := rows(s); n > 33 {
+		t.Errorf("%d rows are kept", n)
+	}
+	if now := load(t, other); now.Version != seen.Version {
+		t.Errorf("version %d, was %d in the same snapshot", now.Version, seen.Version)
+	}
+	s.do("BEGIN")
+	for range 40 { // folds, and is undone
+		s.do(bump)
+	}
+	s.do("ROLLBACK")
+	if now := load(t, s); now.Version != last || rows(s) > 33 {
+		t.Errorf("version %d of %d rows, was %d", now.Version, rows(s), last)
+	}
 }
 
 func TestCache(t *testing.T) {

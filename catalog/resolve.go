@@ -41,8 +41,9 @@ type Facts struct {
 }
 
 // resolveSQL yields one row for each name, in order, or one row without a name. All operators and types are qualified,
-// as it runs under the client's search path.
-const resolveSQL = `SELECT v.version, COALESCE(v.changed_by OPERATOR(pg_catalog.=) pg_catalog.pg_current_xact_id_if_assigned(), false),
+// as it runs under the client's search path; it reads what sluice.catalog_version does without that, as pg_dump forbids
+// its session all views but Postgres' own.
+const resolveSQL = `SELECT v.version, v.uncommitted,
  pg_catalog.to_regrole(pg_catalog.quote_ident(current_user))::pg_catalog.oid, pg_catalog.current_schemas(true),
  pg_catalog.current_setting('statement_timeout'), pg_catalog.current_setting('lock_timeout'),
  pg_catalog.current_setting('transaction_read_only'), pg_catalog.current_setting('bytea_output'),
@@ -50,7 +51,9 @@ const resolveSQL = `SELECT v.version, COALESCE(v.changed_by OPERATOR(pg_catalog.
  pg_catalog.current_setting('DateStyle'), pg_catalog.current_setting('IntervalStyle'),
  pg_catalog.current_setting('sluice.route', true), n.ord, c.oid, c.relkind,
  pg_catalog.current_setting('client_encoding'), pg_catalog.current_setting('sluice.on_full_scan', true)
-FROM sluice.catalog_version v
+FROM (SELECT pg_catalog.sum(step)::pg_catalog.int8 AS version,
+ pg_catalog.bool_or(changed_by IS NOT DISTINCT FROM pg_catalog.pg_current_xact_id_if_assigned()) AS uncommitted
+ FROM sluice.catalog_change HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0) v
 LEFT JOIN ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]))
  WITH ORDINALITY AS n (schema, name, ord) ON true
 LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(CASE
@@ -82,7 +85,7 @@ func Resolve(ctx context.Context, q Querier, names []Name) ([]Resolved, *Facts, 
 // ReadResolved reads the rows that the statement of ResolveSQL yields.
 func ReadResolved(rows [][]*string) ([]Resolved, *Facts, error) {
 	if len(rows) == 0 {
-		return nil, nil, pgerr.Hint(pgerr.New(pgerr.ObjectNotInPrerequisite, "table sluice.catalog_version is empty"),
+		return nil, nil, pgerr.Hint(pgerr.New(pgerr.ObjectNotInPrerequisite, "table sluice.catalog_change is empty"),
 			"Run ALTER EXTENSION sluice UPDATE as a superuser.")
 	}
 	facts, err := readFacts(rows[0])
@@ -158,7 +161,7 @@ func duration(setting string) (time.Duration, error) {
 func NotInstalled(err error) bool {
 	var pe *pgconn.PgError
 	return errors.As(err, &pe) &&
-		(pe.Code == pgerr.UndefinedTable && pe.Message == `relation "sluice.catalog_version" does not exist` ||
+		(pe.Code == pgerr.UndefinedTable && pe.Message == `relation "sluice.catalog_change" does not exist` ||
 			pe.Code == "42883" && pe.Message == "function sluice.snapshot() does not exist" ||
 			pe.Code == "3F000" && pe.Message == `schema "sluice" does not exist`)
 }

@@ -236,7 +236,7 @@ func TestGetAuth(t *testing.T) {
 			t.Errorf("%s as anybody: %v", call, err)
 		}
 	}
-	for _, table := range []string{"sluice.servers", "sluice.relations", "sluice.catalog_version", "sluice.server_option", "sluice.schema_migrations"} {
+	for _, table := range []string{"sluice.servers", "sluice.relations", "sluice.catalog_version", "sluice.catalog_change", "sluice.server_option", "sluice.schema_migrations"} {
 		s.do("TABLE " + table)
 		if err := s.try("DELETE FROM " + table); err == nil {
 			t.Errorf("anybody may write %s", table)

@@ -10,9 +10,10 @@ DROP VIEW sluice.shadows;
 DROP VIEW sluice.relations;
 DROP TABLE sluice.server_option;
 DROP FUNCTION sluice.on_option();
-DROP FUNCTION sluice.bump_catalog_version(boolean);
+DROP FUNCTION sluice.bump_catalog_version();
 DROP FUNCTION sluice.get_auth(text);
 DROP FUNCTION sluice.public_options(text[]);
-DROP TABLE sluice.catalog_version;
+DROP VIEW sluice.catalog_version;
+DROP TABLE sluice.catalog_change;
 DROP FOREIGN DATA WRAPPER sluice_postgres, sluice_duckdb, sluice_clickhouse, sluice_bigquery, sluice_snowflake,
     sluice_databricks, sluice_trino, sluice_mssql;

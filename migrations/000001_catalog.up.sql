@@ -14,17 +14,26 @@ CREATE FOREIGN DATA WRAPPER sluice_databricks;
 CREATE FOREIGN DATA WRAPPER sluice_trino;
 CREATE FOREIGN DATA WRAPPER sluice_mssql;
 
--- One row. The version is the time of the last change in microseconds, and rises always, so it is never used twice,
--- not even after the extension was dropped and created again. changed_by tells the transaction that made the change
--- that what it sees is not committed yet, and must not be shared with others.
-CREATE TABLE sluice.catalog_version (
-    only_row   boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (only_row),
-    version    bigint  NOT NULL DEFAULT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint,
-    changed_by xid8    NOT NULL DEFAULT pg_catalog.pg_current_xact_id()
+-- Changes of what the proxies hold, the first from the time of installation in microseconds, so that no version is used
+-- again after the extension was dropped and created anew. Each transaction adds rows of its own: DDL of one waits for
+-- none of another, just as without Sluice.
+CREATE TABLE sluice.catalog_change (
+    step       bigint NOT NULL DEFAULT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint,
+    changed_by xid8   NOT NULL DEFAULT pg_catalog.pg_current_xact_id()
 );
-INSERT INTO sluice.catalog_version DEFAULT VALUES;
+INSERT INTO sluice.catalog_change DEFAULT VALUES;
+GRANT SELECT ON sluice.catalog_change TO PUBLIC;
+COMMENT ON TABLE sluice.catalog_change IS 'changes of what the proxies hold of this catalog';
+
+-- The version is the sum of the changes that a transaction sees: it rises with each. "uncommitted" tells the transaction
+-- that made one of them that what it sees must not be shared with others.
+CREATE VIEW sluice.catalog_version AS
+SELECT pg_catalog.sum(step)::bigint AS version,
+       pg_catalog.bool_or(changed_by IS NOT DISTINCT FROM pg_catalog.pg_current_xact_id_if_assigned()) AS uncommitted
+FROM sluice.catalog_change
+HAVING pg_catalog.count(*) > 0;
 GRANT SELECT ON sluice.catalog_version TO PUBLIC;
-COMMENT ON TABLE sluice.catalog_version IS 'one row: the version of what the proxies hold of this catalog';
+COMMENT ON VIEW sluice.catalog_version IS 'one row: the version of what the proxies hold of this catalog';
 
 -- Options of servers beyond those of CREATE SERVER. Never a secret: everybody may read it.
 CREATE TABLE sluice.server_option (
@@ -107,28 +116,23 @@ $$;
 REVOKE ALL ON FUNCTION sluice.get_auth(text) FROM PUBLIC;
 COMMENT ON FUNCTION sluice.get_auth(text) IS 'password verifier of a role; none for superusers, NOLOGIN and expired roles';
 
--- Sets a new version and tells the proxies. The row lock is held to the end of the transaction, so that versions
--- become visible in order; with "wait" off nothing happens where another transaction holds it.
-CREATE FUNCTION sluice.bump_catalog_version(wait boolean DEFAULT true) RETURNS void
+-- Makes a new version and tells the proxies. Now and then one transaction, whose rows for others change nothing in the
+-- sum, puts one row in the place of many.
+CREATE FUNCTION sluice.bump_catalog_version() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF NOT wait THEN
-        IF current_setting('transaction_isolation') <> 'read committed' THEN
-            RETURN; -- a row that changed meanwhile would be an error
-        END IF;
-        PERFORM FROM sluice.catalog_version FOR UPDATE SKIP LOCKED;
-        IF NOT FOUND THEN
-            RETURN;
-        END IF;
+    -- Not always by one: after ROLLBACK TO another's change must not come to what was rolled back.
+    INSERT INTO sluice.catalog_change (step) VALUES (1 + floor(random() * 1000)::bigint);
+    IF (SELECT count(*) FROM sluice.catalog_change) > 32 AND current_setting('transaction_isolation') = 'read committed'
+       AND pg_try_advisory_xact_lock('sluice.catalog_change'::regclass::bigint) THEN
+        WITH folded AS (DELETE FROM sluice.catalog_change RETURNING step)
+        INSERT INTO sluice.catalog_change (step) SELECT sum(step) FROM folded;
     END IF;
-    UPDATE sluice.catalog_version SET
-        version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-        changed_by = pg_current_xact_id();
     NOTIFY sluice_catalog;
 END
 $$;
-REVOKE ALL ON FUNCTION sluice.bump_catalog_version(boolean) FROM PUBLIC;
-COMMENT ON FUNCTION sluice.bump_catalog_version(boolean) IS 'makes every proxy read the catalog anew';
+REVOKE ALL ON FUNCTION sluice.bump_catalog_version() FROM PUBLIC;
+COMMENT ON FUNCTION sluice.bump_catalog_version() IS 'makes every proxy read the catalog anew';
 
 CREATE FUNCTION sluice.on_option() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -140,7 +144,7 @@ $$;
 CREATE TRIGGER sluice_option AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON sluice.server_option
     FOR EACH STATEMENT EXECUTE FUNCTION sluice.on_option();
 
--- Whether a change of an object changes what a proxy holds. Most DDL does not, and must not wait for the version's row.
+-- Whether a change of an object changes what a proxy holds. Most DDL does not.
 CREATE FUNCTION sluice.concerns(class oid, object oid, tag text) RETURNS boolean
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -207,7 +211,8 @@ BEGIN
         DELETE FROM sluice.server_option WHERE server IN (
             SELECT object_name FROM pg_event_trigger_dropped_objects() WHERE object_type = 'server');
     END IF;
-    IF kinds && '{foreign table,server,user mapping,foreign-data wrapper,foreign table column}' OR EXISTS (
+    -- Whether a view was one of ours nobody knows any more.
+    IF kinds && '{foreign table,server,user mapping,foreign-data wrapper,foreign table column,view,materialized view}' OR EXISTS (
         SELECT FROM pg_event_trigger_dropped_objects() d
         JOIN pg_namespace n ON n.nspname = d.address_names[1]
         JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = d.address_names[2]
@@ -215,10 +220,6 @@ BEGIN
         WHERE d.object_type = 'default value')
     THEN
         PERFORM sluice.bump_catalog_version();
-    ELSIF kinds && '{view,materialized view}' THEN
-        -- Was it one of ours? Nobody knows any more. A proxy that still holds it is harmless, as no name leads to its
-        -- OID; so don't wait.
-        PERFORM sluice.bump_catalog_version(wait => false);
     END IF;
 END
 $$;

@@ -161,7 +161,7 @@ func (w *watches) connect(ctx context.Context, database string, hear func(*pgcon
 // holdExtension begins a transaction to whose end the schema sluice is that of the extension, and says whether it is:
 // whoever may create a schema could make one of that name, whose functions would run with the rights of our account.
 const holdExtension = `BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp;
-LOCK TABLE sluice.catalog_version IN ACCESS SHARE MODE NOWAIT;
+LOCK TABLE sluice.catalog_change IN ACCESS SHARE MODE NOWAIT;
 SELECT count(*) FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE nspname = 'sluice' AND rolsuper`
 
 var errNotInstalled = errors.New("the extension is not installed")

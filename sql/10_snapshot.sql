@@ -11,8 +11,14 @@ DECLARE
         SELECT CASE coalesce(to_jsonb(d) ->> 'datlocprovider', 'c')
             WHEN 'c' THEN d.datcollate = ANY (bytewise) WHEN 'b' THEN true ELSE false END
         FROM pg_database d WHERE d.datname = current_database());
+    -- pg_dump forbids its session all views but Postgres' own. There is no such setting before the minors of August 2024.
+    restricted constant text := coalesce(current_setting('restrict_nonsystem_relation_kind', true), '');
+    document json;
 BEGIN
-    RETURN (
+    IF restricted <> '' THEN
+        PERFORM set_config('restrict_nonsystem_relation_kind', '', true);
+    END IF;
+    document := (
         WITH ours AS MATERIALIZED (
             SELECT c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.reloptions
             FROM sluice.relations o JOIN pg_class c ON c.oid = o.oid
@@ -37,7 +43,7 @@ BEGIN
         )
         SELECT json_build_object(
             'version', v.version,
-            'uncommitted', coalesce(v.changed_by = pg_current_xact_id_if_assigned(), false),
+            'uncommitted', v.uncommitted,
             'shadows', (SELECT json_agg(DISTINCT s.name) FROM sluice.shadows s),
             'twins', (
                 SELECT json_object_agg(t.oid::bigint, o.oid::bigint) FROM pg_class t
@@ -63,6 +69,10 @@ BEGIN
                 LEFT JOIN pg_foreign_table ft ON ft.ftrelid = o.oid
                 LEFT JOIN columns ON columns.attrelid = o.oid))
         FROM sluice.catalog_version v);
+    IF restricted <> '' THEN
+        PERFORM set_config('restrict_nonsystem_relation_kind', restricted, true);
+    END IF;
+    RETURN document;
 END
 $$;
 COMMENT ON FUNCTION sluice.snapshot() IS 'what a proxy holds of this database';
@@ -78,7 +88,7 @@ BEGIN
     EXCEPTION WHEN internal_error THEN
         definition := NULL;
     END;
-    SELECT v.version INTO version FROM sluice.catalog_version v;
+    version := (SELECT sum(step) FROM sluice.catalog_change);
 END
 $$;
 COMMENT ON FUNCTION sluice.view_definition(oid) IS 'the query of a view, for proxies';

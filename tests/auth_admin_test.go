@@ -23,7 +23,7 @@ func TestAdminWithoutAuthorisation(t *testing.T) {
 		"ALTER FOREIGN TABLE t OPTIONS (ADD table_name 'u')", "DROP FOREIGN TABLE t", "GRANT SELECT ON t TO sluice_mallory", "COMMENT ON FOREIGN TABLE t IS 'mine'",
 		"SELECT * FROM t", "INSERT INTO t VALUES (2)", "DELETE FROM t", "TRUNCATE t", "COPY t FROM STDIN", "COPY (SELECT * FROM t) TO STDOUT", "EXPLAIN ANALYZE SELECT * FROM t",
 		"SELECT sluice.get_auth('postgres')", "SELECT sluice.bump_catalog_version()",
-		"DELETE FROM sluice.server_option", "UPDATE sluice.catalog_version SET version = version + 1", "CREATE TABLE sluice.mine (a int)",
+		"DELETE FROM sluice.server_option", "UPDATE sluice.catalog_change SET step = step + 1", "CREATE TABLE sluice.mine (a int)",
 		"CREATE OR REPLACE FUNCTION sluice.get_auth(role_name text) RETURNS text LANGUAGE sql AS $$ SELECT 'x' $$",
 	} {
 		before := rows(t, connect(t, w.direct), "SELECT count(*) FROM pg_foreign_server, pg_foreign_table, pg_extension")

@@ -224,8 +224,8 @@ func TestForgedExtension(t *testing.T) {
 	for _, sql := range []string{
 		"SET ROLE alice",
 		"CREATE SCHEMA sluice",
-		"CREATE TABLE sluice.catalog_version (version bigint)",
-		"GRANT ALL ON SCHEMA sluice TO PUBLIC; GRANT ALL ON sluice.catalog_version TO PUBLIC",
+		"CREATE TABLE sluice.catalog_change (step bigint)",
+		"GRANT ALL ON SCHEMA sluice TO PUBLIC; GRANT ALL ON sluice.catalog_change TO PUBLIC",
 		"CREATE FUNCTION sluice.get_auth(text) RETURNS text LANGUAGE sql AS $$ SELECT pg_advisory_lock(1)::text $$",
 		"CREATE FUNCTION sluice.cancel_channel() RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_lock(2); RETURN 'x'; END $$",
 		"NOTIFY sluice_catalog",
