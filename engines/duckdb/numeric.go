@@ -156,3 +156,59 @@ func (n *numeric) appendKey(dst []byte) []byte {
 	}
 	return append(dst, '~')
 }
+
+// round rounds half away from zero to a scale, or fills zeros in.
+func round(n *numeric, scale int) {
+	if scale >= n.scale {
+		n.rescale(scale)
+		return
+	}
+	unit := power(n.scale - scale)
+	half := new(big.Int).Rsh(unit, 1)
+	if n.coefficient.Sign() < 0 {
+		half.Neg(half)
+	}
+	n.coefficient.Quo(n.coefficient.Add(&n.coefficient, half), unit)
+	n.scale = scale
+}
+
+// truncate leaves out what is behind a scale, or fills zeros in.
+func truncate(n *numeric, scale int) {
+	if scale >= n.scale {
+		n.rescale(scale)
+		return
+	}
+	n.coefficient.Quo(&n.coefficient, power(n.scale-scale))
+	n.scale = scale
+}
+
+// variance makes of the number of values, their sum and that of their squares how much they vary, as Postgres does: of a sample,
+// or of all there are; squared, or its root.
+func variance(count, sum, squares *numeric, sample, root bool) error {
+	_ = multiply(sum, sum)
+	_ = multiply(squares, count)
+	_ = subtract(squares, sum)
+	if squares.coefficient.Sign() <= 0 {
+		squares.coefficient.SetInt64(0)
+		squares.scale = 0
+		return nil
+	}
+	divisor := new(big.Int).Set(&count.coefficient)
+	if sample {
+		divisor.Sub(divisor, big.NewInt(1))
+	}
+	count.coefficient.Mul(&count.coefficient, divisor)
+	if err := divide(squares, count); err != nil || !root {
+		return err
+	}
+	squares.root()
+	return nil
+}
+
+// root replaces the value by its square root, rounded at the same scale.
+func (n *numeric) root() {
+	n.coefficient.Mul(&n.coefficient, power(n.scale+2)) // one digit more than is kept
+	n.coefficient.Sqrt(&n.coefficient)
+	n.coefficient.Add(&n.coefficient, big.NewInt(5))
+	n.coefficient.Quo(&n.coefficient, big.NewInt(10))
+}

@@ -21,6 +21,7 @@ func TestNumeric(t *testing.T) {
 	defer conn.Close(t.Context())
 	a, b := randomNumerics(1), randomNumerics(2)
 	const arrays = " FROM unnest($1::text[], $2::text[]) AS v(x, y), LATERAL (SELECT x::numeric, y::numeric) n(a, b) "
+	const sums = "sluice_numeric_add(a, b), sluice_numeric_add(sluice_numeric_multiply(a, a), sluice_numeric_multiply(b, b))"
 	e := database(t, nil)
 	for _, c := range []struct{ home, remote string }{
 		{"a + b", "sluice_numeric_add(a, b)"},
@@ -28,6 +29,14 @@ func TestNumeric(t *testing.T) {
 		{"a * b", "sluice_numeric_multiply(a, b)"},
 		{"CASE WHEN trim_scale(a) = a THEN trim_scale(a) END", "sluice_numeric_display(a, CAST(length(rtrim(split_part(a, '.', 2), '0')) AS VARCHAR))"},
 		{"CASE WHEN b <> 0 THEN a / b END", "CASE WHEN NOT regexp_full_match(b, '-?0\\.?0*') THEN sluice_numeric_divide(a, b) END"},
+		{"round(a, 3)", "sluice_numeric_round(a, '3')"},
+		{"round(a)", "sluice_numeric_round(a, '0')"},
+		{"trunc(a, 2)", "sluice_numeric_trunc(a, '2')"},
+		{"(SELECT var_samp(v) FROM (VALUES (a), (b)) t (v))", "sluice_numeric_var_samp('2', " + sums + ")"},
+		{"(SELECT var_pop(v) FROM (VALUES (a), (b)) t (v))", "sluice_numeric_var_pop('2', " + sums + ")"},
+		{"(SELECT stddev_samp(v) FROM (VALUES (a), (b)) t (v))", "sluice_numeric_stddev_samp('2', " + sums + ")"},
+		{"(SELECT stddev_pop(v) FROM (VALUES (a), (b)) t (v))", "sluice_numeric_stddev_pop('2', " + sums + ")"},
+		{"a::float8::numeric", "sluice_float8_numeric(CAST(a AS DOUBLE))"},
 		{"sign(a - b)", "CASE WHEN sluice_numeric_key(a) < sluice_numeric_key(b) THEN -1 WHEN sluice_numeric_key(a) = sluice_numeric_key(b) THEN 0 ELSE 1 END"},
 	} {
 		rows, err := conn.Query(t.Context(), "SELECT coalesce(("+c.home+")::text, 'NULL')"+arrays, a, b)
@@ -57,6 +66,14 @@ func TestNumericErrors(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT sluice_numeric_divide('1', '0.00')":            codeDivisionByZero,
 		"SELECT sluice_numeric_add('1', 'NaN')":                "0A000",
+		"SELECT sluice_float8_divide(1, 0)":                    codeDivisionByZero,
+		"SELECT sluice_float8_divide(1e-300, 1e300)":           "22003",
+		"SELECT sluice_float8_divide(1e300, 1e-300)":           "22003",
+		"SELECT sluice_float8_multiply(1e300, 1e300)":          "22003",
+		"SELECT sluice_float8_multiply(1e-300, 1e-300)":        "22003",
+		"SELECT sluice_float8_add(1.7e308, 1.7e308)":           "22003",
+		"SELECT sluice_float8_subtract(-1.7e308, 1.7e308)":     "22003",
+		"SELECT sluice_float8_numeric('NaN'::DOUBLE)":          "0A000",
 		"SELECT error('SQLSTATE 22003: integer out of range')": "22003",
 		"SELECT sluice_numeric_display('1.50', '0')":           "0A000",
 		"SELECT sluice_numeric_display('1.50', '3')":           "0A000",

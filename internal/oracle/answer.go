@@ -2,9 +2,12 @@ package oracle
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"github.com/jackc/pgx/v5/pgtype"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -80,7 +83,7 @@ func (a *answer) read(r *pgconn.ResultReader) error {
 		a.fields = append(a.fields, field{f.Name, min(f.DataTypeOID, firstUserOID), f.DataTypeSize, f.TypeModifier, f.Format})
 	}
 	for r.NextRow() {
-		a.rows = append(a.rows, showRow(r.Values()))
+		a.rows = append(a.rows, showRow(withoutSigns(r.Values(), a.fields)))
 	}
 	tag, err := r.Close()
 	a.tag += tag.String() + ";"
@@ -100,6 +103,19 @@ func described(ctx context.Context, conn *pgconn.PgConn, sql string, fields []fi
 		}
 	}
 	return fields, nil
+}
+
+// withoutSigns clears the sign bit of each NaN in binary form: which one a computed NaN has is the hardware's affair.
+func withoutSigns(row [][]byte, fields []field) [][]byte {
+	for i, v := range row {
+		switch f := fields[i]; {
+		case f.format == 0 || v == nil:
+		case f.oid == pgtype.Float8OID && math.IsNaN(math.Float64frombits(binary.BigEndian.Uint64(v))),
+			f.oid == pgtype.Float4OID && math.IsNaN(float64(math.Float32frombits(binary.BigEndian.Uint32(v)))):
+			v[0] &= 0x7f
+		}
+	}
+	return row
 }
 
 // showRow prints the values of a row so that any two different ones look different.

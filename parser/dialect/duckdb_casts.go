@@ -13,6 +13,8 @@ var duckCasts = Table{
 	{Cast, "numeric", takes(Numeric), wideResult, "$1", "casts"},
 	{Cast, "float8", takes(Integer), is(Plain(float8OID)), "CAST($1 AS $t)", "casts"},
 	{Cast, "float8", takes(Numeric), is(Plain(float8OID)), "CAST($1 AS $t)", "casts"},
+	{Cast, "numeric", takes(Float8), guarded(WideNumeric()), "sluice_float8_numeric($1)", "float_arithmetic"},
+	{Cast, "float8", takes(Float8), is(Plain(float8OID)), "$1", "casts"},
 	{Cast, "float8", takes(Float4), is(Plain(float8OID)), "CAST($1 AS $t)", "casts"},
 	{Cast, "text", takes(Integer), is(TextOf()), "CAST($1 AS $t)", "casts"},
 	{Cast, "text", takes(Bool), is(TextOf()), "CAST($1 AS $t)", "casts"},

@@ -20,13 +20,27 @@ var duckFunctions = slices.Concat(Table{
 	{Function, "rtrim", takes(Text), textResult, "rtrim($1, ' ')", "text_functions"},
 	{Function, "starts_with", takes(Equal, Equal), booleanResult, "starts_with($1, $2)", "text_functions"},
 	{Function, "md5", takes(Text), textResult, "md5($1)", "text_functions"},
-	{Function, "lower", takes(Ordered), guardedText, ascii("lower"), "letter_case"},
-	{Function, "upper", takes(Ordered), guardedText, ascii("upper"), "letter_case"},
+	{Function, "lower", takes(Ordered), guardedText, asciiOnly("lower($1)"), "letter_case"},
+	{Function, "upper", takes(Ordered), guardedText, asciiOnly("upper($1)"), "letter_case"},
 
 	{Function, "abs", takes(Integer), firstResult, "abs(CAST($1 AS $t))", "numeric_functions"},
 	{Function, "abs", takes(Exact), firstResult, "abs($1)", "numeric_functions"},
+	{Function, "abs", takes(Float8), firstResult, "abs($1)", "float_arithmetic"},
+	{Function, "abs", takes(Float4), firstResult, "abs($1)", "float_arithmetic"},
+	{Function, "floor", takes(Float8), firstResult, "floor($1)", "float_arithmetic"},
+	{Function, "ceil", takes(Float8), firstResult, "ceil($1)", "float_arithmetic"},
+	{Function, "ceiling", takes(Float8), firstResult, "ceil($1)", "float_arithmetic"},
 	{Function, "mod", takes(Integer, Integer), widerResult, remainder, "integer_division"},
-	{Function, "round", takes(Exact), roundedTo(func([]Type) int { return 0 }), "CAST($1 AS $t)", "numeric_functions"},
+	{Function, "round", takes(Fixed), roundedTo(0), "CAST($1 AS $t)", "numeric_functions"},
+	{Function, "round", takes(Unfixed), wideResult, "sluice_numeric_round($1, '0')", "numeric_rounding"},
+	{Function, "round", []Arg{{Class: Exact}, scale}, roundedTo(1), "CAST($1 AS $t)", "numeric_rounding"},
+	{Function, "round", []Arg{{Class: Numeric}, scale}, wideResult, "sluice_numeric_round($1, '$2')", "numeric_rounding"},
+	{Function, "trunc", takes(Unfixed), wideResult, "sluice_numeric_trunc($1, '0')", "numeric_rounding"},
+	{Function, "trunc", takes(Fixed), roundedTo(0), "CAST(trunc($1) AS $t)", "numeric_rounding"},
+	{Function, "trunc", []Arg{{Class: Numeric}, scale}, wideResult, "sluice_numeric_trunc($1, '$2')", "numeric_rounding"},
+	{Function, "ceil", takes(Fixed), roundedTo(0), "CAST(ceil($1) AS $t)", "numeric_rounding"},
+	{Function, "ceiling", takes(Fixed), roundedTo(0), "CAST(ceil($1) AS $t)", "numeric_rounding"},
+	{Function, "floor", takes(Fixed), roundedTo(0), "CAST(floor($1) AS $t)", "numeric_rounding"},
 
 	{Function, "date_trunc", []Arg{units, {Class: Timestamp}}, is(Plain(timestampOID)), "date_trunc($1, $2)", "date_functions"},
 },
@@ -59,7 +73,7 @@ func inYears(typ string) string {
 	return "CASE WHEN $2 < " + typ + " '0001-01-01' OR $2 > " + typ + " '9999-12-31' THEN error('SQLSTATE 0A000: a year out of range') ELSE %s END"
 }
 
-// ascii leaves to home what is not ASCII: the two have their own tables of letters.
-func ascii(function string) string {
-	return "CASE WHEN strlen($1) <> length($1) THEN error('SQLSTATE 0A000: letters beyond ASCII') ELSE " + function + "($1) END"
+// asciiOnly leaves to home what is not ASCII: the two have their own tables of letters.
+func asciiOnly(sql string) string {
+	return "CASE WHEN strlen($1) <> length($1) THEN error('SQLSTATE 0A000: letters beyond ASCII') ELSE " + sql + " END"
 }

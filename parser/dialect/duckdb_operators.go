@@ -17,6 +17,24 @@ func comparisons(name, sql string, text Class, cases string) []Entry {
 		Entry{Operator, name, takes(Timestamp, Date), guarded(Plain(boolOID)), "($1 " + sql + " CAST($2 AS TIMESTAMP))", "date_interval"})
 }
 
+// likes lists a comparison with a pattern. Where it has escapes, or may, it is said which character that is: DuckDB has none of
+// its own.
+func likes(name, sql string) []Entry {
+	plain, escaping := "($1 "+sql+" $2)", "($1 "+sql+` $2 ESCAPE '\')`
+	var list []Entry
+	for _, c := range []Class{Padded, Equal} {
+		list = append(list, Entry{Operator, name, []Arg{{Class: c}, pattern}, booleanResult, plain, "like"},
+			Entry{Operator, name, []Arg{{Class: c}, escaped}, booleanResult, escaping, "like"},
+			Entry{Operator, name, []Arg{{Class: c}, given}, booleanResult, escaping, "like"})
+	}
+	return list
+}
+
+// lettered lists a comparison with a pattern in which letters are the same whatever their case.
+func lettered(name, sql string) []Entry {
+	return []Entry{{Operator, name, []Arg{{Class: Ordered}, letters}, guarded(Plain(boolOID)), asciiOnly("$1 " + sql + ` $2 ESCAPE '\'`), "letter_case"}}
+}
+
 var duckOperators = slices.Concat(Table{
 	{Operator, "+", takes(Integer, Integer), widerResult, "(CAST($1 AS $t) + CAST($2 AS $t))", "integer_arithmetic"},
 	{Operator, "-", takes(Integer, Integer), widerResult, "(CAST($1 AS $t) - CAST($2 AS $t))", "integer_arithmetic"},
@@ -34,16 +52,18 @@ var duckOperators = slices.Concat(Table{
 	{Operator, "/", takes(Numeric, Numeric), quotientWords, "sluice_numeric_divide($1, $2)", "numeric_division"},
 	{Operator, "-", takes(Integer), firstResult, "(CAST(0 AS $t) - $1)", "integer_arithmetic"},
 	{Operator, "-", takes(Exact), firstResult, "(- $1)", "numeric_arithmetic"},
+	{Operator, "+", takes(Float8, Float8), is(Plain(float8OID)), "sluice_float8_add($1, $2)", "float_arithmetic"},
+	{Operator, "-", takes(Float8, Float8), is(Plain(float8OID)), "sluice_float8_subtract($1, $2)", "float_arithmetic"},
+	{Operator, "*", takes(Float8, Float8), is(Plain(float8OID)), "sluice_float8_multiply($1, $2)", "float_arithmetic"},
+	{Operator, "/", takes(Float8, Float8), is(Plain(float8OID)), "sluice_float8_divide($1, $2)", "float_arithmetic"},
+	{Operator, "-", takes(Float8), is(Plain(float8OID)), "(- $1)", "float_arithmetic"},
 	{Operator, "+", takes(Date, Interval), guarded(Plain(timestampOID)), "($1 + $2)", "date_interval"},
 	{Operator, "-", takes(Date, Interval), guarded(Plain(timestampOID)), "($1 - $2)", "date_interval"},
 	{Operator, "+", takes(Timestamp, Interval), guarded(Plain(timestampOID)), "($1 + $2)", "date_interval"},
 	{Operator, "-", takes(Timestamp, Interval), guarded(Plain(timestampOID)), "($1 - $2)", "date_interval"},
 	{Operator, "||", takes(Text, Text), textResult, "($1 || $2)", "text_operators"},
-	{Operator, "~~", []Arg{{Class: Padded}, pattern}, booleanResult, "($1 LIKE $2)", "like"},
-	{Operator, "!~~", []Arg{{Class: Padded}, pattern}, booleanResult, "($1 NOT LIKE $2)", "like"},
-	{Operator, "~~", []Arg{{Class: Equal}, pattern}, booleanResult, "($1 LIKE $2)", "like"},
-	{Operator, "!~~", []Arg{{Class: Equal}, pattern}, booleanResult, "($1 NOT LIKE $2)", "like"},
 },
+	likes("~~", "LIKE"), likes("!~~", "NOT LIKE"), lettered("~~*", "ILIKE"), lettered("!~~*", "NOT ILIKE"),
 	comparisons("=", "=", Equal, "comparisons"),
 	comparisons("<>", "<>", Equal, "comparisons"),
 	comparisons("<", "<", Ordered, "comparisons"),

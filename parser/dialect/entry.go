@@ -25,7 +25,9 @@ const (
 	Int4      Class = "integer"
 	Int8      Class = "bigint"
 	Exact     Class = "numeric(p,s) or integer type" // printed as a decimal
-	Numeric   Class = "numeric"                      // any that is shipped, printed as text
+	Numeric   Class = "numeric"                      // any that is shipped, or an integer, printed as text
+	Fixed     Class = "numeric(p,s)"
+	Unfixed   Class = "numeric without a fixed scale"
 	Float4    Class = "real"
 	Float8    Class = "double precision"
 	Text      Class = "text" // varchar too, and char(n), whose blanks at the end are no part of it
@@ -40,15 +42,20 @@ const (
 	UUID      Class = "uuid"
 	Grouped   Class = "a type whose values an engine tells apart as Postgres does"
 	Sorted    Class = "a type whose values an engine orders as Postgres does"
+	Element   Class = "an integer, boolean, text, varchar, float, date, timestamp or uuid" // whose arrays read as home's
 	Any       Class = "any"
 )
 
 // Arg is what an entry takes in one place.
 type Arg struct {
 	Class Class
-	// Literal restricts the argument to literals, which are then part of the entry; Words says to which.
+	// Literal restricts the argument to literals, which are then part of the entry.
 	Literal func(text string) bool
-	Words   string
+	// Param restricts the argument to parameters, for values that it reports true of: others are home's.
+	Param func(value string) bool
+	// Print is how a literal is spelled for the engine; nil: as it stands.
+	Print func(text string) string
+	Words string // what the argument is restricted to
 }
 
 // Fit says whether the engine's values are as wide as Postgres'.
@@ -73,7 +80,7 @@ type Entry struct {
 	Name   string // in pg_catalog
 	Args   []Arg
 	Result Result
-	SQL    string // $1… are the operands, $t the result's type
+	SQL    string // $1… are the operands, $t the result's type, $w that of the first, a decimal, with all digits there are
 	Cases  string // of tests/testdata/oracle that prove it, separated by blanks
 }
 
@@ -104,8 +111,8 @@ func (x Index) Named(kind Kind, name string, args int) []*Entry { return x[index
 // Raises reports whether values that the entry takes may make Postgres raise an error, as the engine then does too: division
 // by zero, or a result out of range.
 func (e *Entry) Raises() bool {
-	return e.Result.Words == widerResult.Words || strings.Contains(e.SQL, "error('SQLSTATE 22") || e.Kind == Operator && strings.HasPrefix(e.SQL, "sluice_numeric_divide") ||
-		e.Kind == Cast && narrow[e.Name]
+	return e.Result.Words == widerResult.Words || strings.Contains(e.SQL, "error('SQLSTATE 22") || e.Kind == Cast && narrow[e.Name] ||
+		e.Kind == Operator && (strings.HasPrefix(e.SQL, "sluice_numeric_divide") || strings.HasPrefix(e.SQL, "sluice_float8_"))
 }
 
 // narrow are types that a cast of a number may not fit into.
@@ -130,6 +137,11 @@ func (c Class) Takes(t Type) bool {
 		return ok
 	case Numeric:
 		return t.IsNumber()
+	case Fixed:
+		_, _, ok := t.Decimal()
+		return ok
+	case Unfixed:
+		return t.OID == numericOID && t.Wide
 	case Text:
 		return !t.AsText && (t.IsText() || t.OID == bpcharOID)
 	case Unpadded:
@@ -144,6 +156,8 @@ func (c Class) Takes(t Type) bool {
 		return t.Sortable() && t.OID != boolOID && t.OID != uuidOID && !t.IsFloat() && !t.Wide && !t.Loose
 	case Grouped:
 		return t.Groupable()
+	case Element:
+		return !t.AsText && (t.IsInt() || t.IsText() || t.IsFloat() || ordinary[t.OID])
 	case Any:
 		return true
 	}

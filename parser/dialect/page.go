@@ -59,7 +59,7 @@ func (e *Entry) over() string {
 	parts := make([]string, len(e.Args))
 	for i, a := range e.Args {
 		parts[i] = string(a.Class)
-		if a.Literal != nil {
+		if a.Words != "" {
 			parts[i] = a.Words
 		}
 	}
@@ -85,13 +85,15 @@ func (e *Entry) gives() string {
 // sample is a type that the class takes.
 func (c Class) sample() Type {
 	switch c {
-	case Exact, Numeric:
+	case Exact, Numeric, Fixed:
 		return Decimal(10, 2)
+	case Unfixed:
+		return WideNumeric()
 	case Integer:
 		return Plain(int4OID)
 	case Padded:
 		return Type{OID: bpcharOID, Typmod: 8, Exact: true}
-	case Text, Unpadded, Equal, Ordered, Any, Sorted, Grouped:
+	case Text, Unpadded, Equal, Ordered, Any, Sorted, Grouped, Element:
 		return TextOf()
 	}
 	return Plain(classTypes[c])

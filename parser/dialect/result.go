@@ -34,14 +34,22 @@ var (
 	}}
 )
 
-// roundedTo rounds half away from zero.
-func roundedTo(scale func(args []Type) int) Result {
+// roundedTo has the scale that an argument says, a literal; 0 where the entry has no such argument. There may be one more digit
+// before the point.
+func roundedTo(argument int) Result {
 	return Result{"numeric, of that scale", func(args []Type) (Type, Fit) {
-		w, _, ok := args[0].Digits()
-		if !ok {
+		w, s, ok := args[0].Digits()
+		scale := 0
+		if argument > 0 {
+			scale, _ = strconv.Atoi(args[argument].Text)
+		}
+		if scale < s {
+			w++
+		}
+		if !ok || w+scale > MostDigits {
 			return Type{}, Misfit
 		}
-		return bounded(w+1, scale(args))
+		return bounded(w, scale)
 	}}
 }
 
@@ -69,10 +77,10 @@ func decimals(args []Type) (whole, scale [2]int, ok bool) {
 // bounded is a decimal of so many digits, or of the most there are where the engine checks the bounds.
 func bounded(whole, scale int) (Type, Fit) {
 	switch {
-	case scale > mostDigits:
+	case scale > MostDigits:
 		return Type{}, Misfit
-	case whole+scale > mostDigits:
-		return Decimal(mostDigits, scale), Guarded
+	case whole+scale > MostDigits:
+		return Decimal(MostDigits, scale), Guarded
 	}
 	return Decimal(max(whole+scale, 1), scale), Fits
 }
@@ -137,7 +145,7 @@ func total(args []Type) (Type, Fit) {
 	}
 	t, fit := bounded(w+18, s)
 	if _, _, decimal := t.Decimal(); decimal {
-		t.Typmod = Decimal(mostDigits, s).Typmod // which is what the engine yields
+		t.Typmod = Decimal(MostDigits, s).Typmod // which is what the engine yields
 	}
 	t.Loose, t.Dynamic = args[0].Loose, args[0].Dynamic
 	return t, fit

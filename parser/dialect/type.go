@@ -17,6 +17,7 @@ type Type struct {
 	Loose    bool   // numeric, held as a decimal: a value may display with a smaller scale than the type's
 	// Dynamic is the engine's expression for that scale, empty where the value's origin is out of reach.
 	Dynamic string
+	Text    string // of a literal that an entry takes: what it says
 }
 
 // OIDs of pg_type that the tables reason about.
@@ -89,11 +90,11 @@ func (t Type) Decimal() (precision, scale int, ok bool) {
 		return 0, 0, false
 	}
 	precision, scale, ok = numericTypmod(t.Typmod)
-	return precision, scale, ok && scale >= 0 && scale <= precision && precision <= mostDigits
+	return precision, scale, ok && scale >= 0 && scale <= precision && precision <= MostDigits
 }
 
-// mostDigits is how many digits a decimal has at most.
-const mostDigits = 38
+// MostDigits is how many digits a decimal has at most.
+const MostDigits = 38
 
 // Narrowest is how many digits a decimal has that is computed in 64 bits.
 const Narrowest = 18

@@ -38,6 +38,16 @@ func build(req Request) (*Plan, error) {
 			"Available values: remote, federated, home_join.")
 	}
 	b := newBuilder(req)
+	p, err := b.plan()
+	if err == nil {
+		p.checks = b.checks
+	}
+	return p, err
+}
+
+// plan chooses a route.
+func (b *builder) plan() (*Plan, error) {
+	req := b.req
 	if err := b.resolve(); err != nil {
 		return nil, err
 	}
@@ -91,6 +101,7 @@ type builder struct {
 	privileges []Privilege
 	inputs     []Input
 	used       usedColumns
+	checks     []check // of values of parameters, wherever these are shipped
 	reason     string
 }
 

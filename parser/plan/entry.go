@@ -66,8 +66,11 @@ func (s *shipper) matched(entry *dialect.Entry, list []operand, e *scope) ([]ope
 				return nil, false
 			}
 		}
-		if !a.Class.Takes(o.typ) {
+		if !a.Class.Takes(o.typ) || a.Param != nil && parameterOf(o.node) == 0 {
 			return nil, false
+		}
+		if a.Print != nil {
+			o.sql = s.d.Literal(a.Print(o.literal))
 		}
 		if a.Literal != nil && a.Class == dialect.Integer {
 			o.sql = o.literal
@@ -132,7 +135,9 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		}
 		types := make([]typ, len(out))
 		for i := range out {
-			types[i] = out[i].typ
+			if types[i] = out[i].typ; entry.Args[i].Literal != nil {
+				types[i].Text = out[i].literal
+			}
 		}
 		if entry.Raises() {
 			if s.raises = true; kind == dialect.Operator && foldsBadly(name, out) {
@@ -147,6 +152,7 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		case dialect.Guarded:
 			s.guarded = true
 		}
+		s.require(entry, out)
 		t.Declared = false
 		if kind == dialect.Operator {
 			s.widen(name, out, &t)
@@ -159,6 +165,15 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		return sql, t, true
 	}
 	return "", typ{}, false
+}
+
+// require notes what values parameters must have.
+func (s *shipper) require(entry *dialect.Entry, list []operand) {
+	for i, a := range entry.Args {
+		if a.Param != nil {
+			s.b.checks = append(s.b.checks, check{parameterOf(list[i].node), a.Param})
+		}
+	}
 }
 
 // longest is how long one operator, function or cast may be printed: some name an operand more than once.
@@ -202,6 +217,11 @@ func (s *shipper) widen(op string, list []operand, t *typ) {
 // print fills an entry's SQL in.
 func (s *shipper) print(sql string, list []operand, t typ) string {
 	pairs := []string{"$t", s.d.Type(t.OID, t.Typmod)}
+	if len(list) > 0 {
+		_, scale, _ := list[0].typ.Digits()
+		all := dialect.Decimal(dialect.MostDigits, scale)
+		pairs = append(pairs, "$w", s.d.Type(all.OID, all.Typmod))
+	}
 	for i, o := range list {
 		pairs = append(pairs, "$"+strconv.Itoa(i+1), o.sql)
 	}

@@ -18,7 +18,6 @@ type shipper struct {
 	d      dialect.Dialect
 	params []int       // statement parameters in the order of the placeholders
 	places map[int]int // of each parameter in params, where it still stands there
-	counts []int       // those among them that are numbers of rows
 	reason string      // the first thing that cannot be shipped
 	// guarded says that the engine may raise an error for values that Postgres computes with: home then does it all.
 	guarded bool
@@ -128,10 +127,32 @@ func (s *shipper) number(text string) (string, typ, bool) {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return "CAST(" + text + " AS BIGINT)", dialect.Plain(int8OID), true
 	}
-	if !decimalText.MatchString(text) {
+	plain := positional(text)
+	if !decimalText.MatchString(plain) {
 		return s.unproven("the number %s", text)
 	}
-	return s.decimalLiteral(text, dialect.WideNumeric())
+	return s.decimalLiteral(plain, dialect.WideNumeric())
+}
+
+// positional spells a number without an exponent, where that makes it no longer than the numbers that are shipped.
+func positional(text string) string {
+	mantissa, power, ok := strings.Cut(strings.ToLower(text), "e")
+	exponent, err := strconv.Atoi(power)
+	if !ok || err != nil || exponent < -18 || exponent > 18 {
+		return text
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if exponent < 0 {
+		zeros := strings.Repeat("0", max(-exponent-len(whole), 0))
+		whole = zeros + whole
+		at := len(whole) + exponent
+		return whole[:at] + "." + whole[at:] + fraction
+	}
+	fraction += strings.Repeat("0", max(exponent-len(fraction), 0))
+	if whole += fraction[:exponent]; len(fraction) > exponent {
+		return whole + "." + fraction[exponent:]
+	}
+	return whole
 }
 
 // parameter prints a placeholder. Its value comes as text, in the form that home writes.

@@ -52,7 +52,7 @@ func (b *builder) federate() *Plan {
 		return nil
 	}
 	return &Plan{
-		Route: Federated, RemoteSQL: sql, Params: s.params, Inputs: b.inputs, Binds: b.binds(), Privileges: b.privileges, Copy: format, counts: s.counts, Guarded: s.guarded,
+		Route: Federated, RemoteSQL: sql, Params: s.params, Inputs: b.inputs, Binds: b.binds(), Privileges: b.privileges, Copy: format, Guarded: s.guarded,
 	}
 }
 

@@ -208,7 +208,10 @@ func singleRow(q *pg_query.SelectStmt) bool {
 }
 
 // aggregates are the functions that make one row of many.
-var aggregates = map[string]bool{"count": true, "sum": true, "avg": true, "min": true, "max": true, "bool_and": true, "bool_or": true, "every": true}
+var aggregates = map[string]bool{
+	"count": true, "sum": true, "avg": true, "min": true, "max": true, "bool_and": true, "bool_or": true, "every": true, "array_agg": true, "string_agg": true,
+	"stddev": true, "stddev_pop": true, "stddev_samp": true, "variance": true, "var_pop": true, "var_samp": true,
+}
 
 // sourceOf returns the foreign table that a reference of the clone stands for, nil for none.
 func (b *builder) sourceOf(v *pg_query.RangeVar) *source {

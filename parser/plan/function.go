@@ -49,7 +49,7 @@ func (s *shipper) aggregate(name string, f *pg_query.FuncCall, list []operand, e
 	if !ok && f.Over != nil {
 		sql, t, ok = s.apply(dialect.Window, name, list, e)
 	}
-	if !ok || len(f.AggOrder) > 0 != strings.Contains(sql, "$o") {
+	if !ok || len(f.AggOrder) > 0 != strings.Contains(sql, "$o") || f.AggDistinct && !strings.Contains(sql, "$d") {
 		return s.unproven("function %s(%s)", name, typeNames(list))
 	}
 	order, ok := s.within(f, e)

@@ -37,8 +37,8 @@ func (s *shipper) operator(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		return s.quantified(x, name, e)
 	case pg_query.A_Expr_Kind_AEXPR_BETWEEN, pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN:
 		return s.between(x, e)
-	case pg_query.A_Expr_Kind_AEXPR_LIKE:
-		return s.compute(x, name, e)
+	case pg_query.A_Expr_Kind_AEXPR_LIKE, pg_query.A_Expr_Kind_AEXPR_ILIKE:
+		return s.like(x, name, e)
 	case pg_query.A_Expr_Kind_AEXPR_NULLIF:
 		return s.nullIf(x, e)
 	}
@@ -77,6 +77,7 @@ func (s *shipper) compare(l, r *pg_query.Node, op string, e *scope) (string, typ
 	}
 	s.atMidnight(list)
 	s.alignDecimals(list)
+	s.alignFloats(list, e)
 	if sql, t, ok := s.apply(dialect.Operator, op, list, e); ok {
 		return sql, t, true
 	}
@@ -124,6 +125,9 @@ func (s *shipper) inList(x *pg_query.A_Expr, not bool, e *scope) (string, typ, b
 		if parts[i], t, ok = s.typed(n, e, lt); !ok {
 			return "", typ{}, false
 		}
+		if lt.OID == float8OID {
+			parts[i], t = s.double(operand{node: n, sql: parts[i], typ: t}, e)
+		}
 		if parts[i] != "NULL" && !comparableTypes(lt, t, false) {
 			return s.unproven("IN over %s and %s", lt.Name(), t.Name())
 		}
@@ -149,6 +153,9 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		}
 		if sql, ok := s.midnight(bounds[i], lt); ok {
 			bounds[i], t = sql, lt
+		}
+		if t.OID != lt.OID && (t.IsFloat() || lt.IsFloat()) {
+			return s.betweenFloats(x, e)
 		}
 		if bounds[i] != "NULL" && !comparableTypes(lt, t, true) {
 			return s.unproven("BETWEEN over %s and %s", lt.Name(), t.Name())
@@ -191,21 +198,11 @@ func (s *shipper) compute(x *pg_query.A_Expr, name string, e *scope) (string, ty
 		}
 		return s.applied(name, list, e)
 	}
-	nodes := []*pg_query.Node{x.Lexpr, x.Rexpr}
-	if x.Kind == pg_query.A_Expr_Kind_AEXPR_LIKE {
-		list, ok := s.operands(nodes, e)
-		if !ok {
-			return "", typ{}, false
-		}
-		if _, plain := literalText(x.Rexpr); !plain {
-			return s.unproven("LIKE with a pattern that is no literal")
-		}
-		return s.applied(name, list, e)
-	}
 	list, ok := s.pair(x.Lexpr, x.Rexpr, e)
 	if !ok {
 		return "", typ{}, false
 	}
+	s.alignFloats(list, e)
 	return s.applied(name, list, e)
 }
 

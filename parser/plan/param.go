@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
 )
 
 // ShipsParams reports whether parameters go to an engine.
@@ -27,15 +29,33 @@ var dateForms = map[uint32]*regexp.Regexp{
 	timestamptzOID: regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d)?$`),
 }
 
+// check is of a parameter's value, which home reads where it is false.
+type check struct {
+	param int
+	takes func(value string) bool
+}
+
+// isCount is false for negative numbers of rows, which home refuses.
+func isCount(value string) bool { return !strings.HasPrefix(value, "-") }
+
+// parameterOf returns the number of the parameter that an expression is, perhaps under a cast; 0 for any other.
+func parameterOf(n *pg_query.Node) int {
+	if c := n.GetTypeCast(); c != nil {
+		n = c.Arg
+	}
+	return int(n.GetParamRef().GetNumber())
+}
+
 // Takes reports whether the engines of the plan read all of the parameter values, in home's text form, as home does, and
 // can use them.
 func (p *Plan) Takes(types []uint32, texts []*string) bool {
 	for i, t := range texts {
-		switch form := dateForms[types[i]]; {
-		case t == nil:
-		case form != nil && !form.MatchString(*t), strings.HasPrefix(*t, "-") && slices.Contains(p.counts, i+1):
+		if form := dateForms[types[i]]; t != nil && form != nil && !form.MatchString(*t) {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(p.checks, func(c check) bool {
+		value := texts[c.param-1]
+		return value != nil && !c.takes(*value)
+	})
 }

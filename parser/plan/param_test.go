@@ -4,7 +4,7 @@ import "testing"
 
 // TestTakes holds back values that an engine would read or refuse in its own way.
 func TestTakes(t *testing.T) {
-	p := &Plan{counts: []int{2}}
+	p := &Plan{checks: []check{{2, isCount}}}
 	for _, c := range []struct {
 		date, count string
 		takes       bool

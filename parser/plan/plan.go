@@ -76,7 +76,7 @@ type Plan struct {
 	Values    []string          // expressions that home evaluates for its transaction
 	whole     *catalog.Relation // all of whose rows leave the server, nil for none
 	Guarded   bool              // an error of class 22 may be the engine's alone: it is home then that computes
-	counts    []int             // parameters that are numbers of rows: it is home that refuses negative ones
+	checks    []check           // of the values of parameters
 	Copy      *CopyFormat       // the statement is a COPY (SELECT …) TO STDOUT of the rows; nil for none
 
 	Binds []Bind // Federated: how some of the Inputs may restrict others

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -310,111 +309,4 @@ func target(n *pg_query.Node, columns []scopeColumn, e *scope, byAliasFirst bool
 		return -1
 	}
 	return slices.IndexFunc(columns, func(c scopeColumn) bool { return c.name == lastName(ref.Fields) })
-}
-
-func (s *shipper) orderAndLimit(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
-	var out strings.Builder
-	for i, n := range q.SortClause {
-		sql, ok := s.sortKey(n.GetSortBy(), q, e, columns)
-		if !ok {
-			return "", false
-		}
-		if i == 0 {
-			out.WriteString(" ORDER BY ")
-		} else {
-			out.WriteString(", ")
-		}
-		out.WriteString(sql)
-	}
-	if q.LimitOption == pg_query.LimitOption_LIMIT_OPTION_WITH_TIES {
-		s.no("WITH TIES is evaluated at home")
-		return "", false
-	}
-	for _, l := range []struct {
-		word string
-		n    *pg_query.Node
-	}{{" LIMIT ", q.LimitCount}, {" OFFSET ", q.LimitOffset}} {
-		if l.n == nil || l.n.GetAConst().GetIsnull() {
-			continue
-		}
-		number, ok := s.count(l.n, e)
-		if !ok {
-			return "", false
-		}
-		out.WriteString(l.word + number)
-	}
-	return out.String(), true
-}
-
-// count prints a LIMIT or OFFSET: a number, or a parameter where no correlation can make it one of many.
-func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
-	if c := n.GetAConst(); c.GetIval() != nil && c.GetIval().Ival >= 0 {
-		return strconv.Itoa(int(c.GetIval().Ival)), true
-	}
-	param := n.GetParamRef()
-	if c := n.GetTypeCast(); c != nil {
-		param = c.Arg.GetParamRef()
-	}
-	if param == nil || e.outer != nil {
-		s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
-		return "", false
-	}
-	sql, t, ok := s.expression(n, e)
-	if !ok || !t.IsInt() {
-		s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
-		return "", false
-	}
-	s.counts = append(s.counts, int(param.Number))
-	return sql, true
-}
-
-// sortKey prints one key of ORDER BY.
-func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
-	if i := target(k.Node, columns, e, true); i >= 0 {
-		sql := strconv.Itoa(i + 1) // by position: names need not be unique
-		if t := columns[i].typ; t.Wide || t.IsFloat() {
-			sql = columns[i].sql
-		}
-		if columns[i].typ.IsFloat() && (q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause)) {
-			s.unproven("ordering DISTINCT rows and sets by %s", columns[i].typ.Name())
-			return "", false
-		}
-		return s.ordered(k, sql, columns[i].typ)
-	}
-	if q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause) {
-		s.no("this ORDER BY is evaluated at home")
-		return "", false
-	}
-	sql, t, ok := s.expression(k.Node, e)
-	if !ok {
-		return "", false
-	}
-	return s.ordered(k, sql, t)
-}
-
-// ordered prints a sort key with the place of NULLs, always said: Postgres has them last, and first for DESC.
-func (s *shipper) ordered(k *pg_query.SortBy, sql string, t typ) (string, bool) {
-	if !t.Sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
-		if dialect.Text.Takes(t) {
-			s.unproven("ordering text under its collation")
-		} else {
-			s.unproven("ordering by %s", t.Name())
-		}
-		return "", false
-	}
-	if t.IsFloat() { // a bare column would come out as it was sorted: with -0 as 0
-		sql = "(" + sql + ") + 0"
-	}
-	if t.Wide {
-		sql = "sluice_numeric_key(" + sql + ")"
-	}
-	desc := k.SortbyDir == pg_query.SortByDir_SORTBY_DESC
-	if desc {
-		sql += " DESC"
-	}
-	first := k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_FIRST || k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_DEFAULT && desc
-	if first {
-		return sql + " NULLS FIRST", true
-	}
-	return sql + " NULLS LAST", true
 }

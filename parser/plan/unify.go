@@ -57,6 +57,9 @@ func (s *shipper) sameType(nodes []*pg_query.Node, e *scope) (list []operand, t 
 				return nil, typ{}, false
 			}
 		}
+		if t.OID == float8OID && o.sql != "NULL" {
+			o.sql, o.typ = s.double(*o, e)
+		}
 		o.sql = s.brought(*o, t)
 	}
 	return list, t, true
@@ -101,8 +104,11 @@ func scaleOf(conditions []string, list []operand, t typ) string {
 // common is the type that typed operands are brought to. Numbers get the larger scale, though those that had a smaller
 // one display with that.
 func (s *shipper) common(list []operand) (typ, bool) {
-	if alike(list) {
+	switch {
+	case alike(list):
 		return list[0].typ, true
+	case mixedFloats(list):
+		return dialect.Plain(float8OID), true
 	}
 	t := unknown
 	whole, scale, numbers, integers := 0, 0, true, true

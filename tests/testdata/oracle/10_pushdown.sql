@@ -81,6 +81,7 @@ SELECT sum(w * s) FROM {s}.nums;
 SELECT sum(w * w) FROM {s}.nums WHERE k IN (2, 3, 8);
 SELECT k, n * (1 - s) * (1 + n) FROM {s}.nums WHERE k > 6 ORDER BY k;
 SELECT k, 0.06 - 0.01, 0.1 * 0.10, 2 * 1.50 FROM {s}.nums ORDER BY k;
+SELECT k, n * 1e3, n + 1.25E-2, 1e0, 1.50e1 - n, 12e-5, 0.5e-17, 1e17, .5e2, 5.e1, -n * 1.234e2 FROM {s}.nums ORDER BY k;
 SELECT k, CASE WHEN k > 7 THEN n ELSE 0 END FROM {s}.nums ORDER BY k;
 SELECT k, CASE k WHEN 7 THEN n WHEN 8 THEN s ELSE 1 END FROM {s}.nums ORDER BY k;
 SELECT k, coalesce(n, 0), coalesce(n, s, 0.5) FROM {s}.nums ORDER BY k;
@@ -111,6 +112,20 @@ SELECT abs(i4) FROM {s}.ints WHERE k = 5;
 SELECT abs(i8) FROM {s}.ints WHERE k = 5;
 SELECT nullif(n, 0), nullif(n, 1.5), nullif(k, 3) FROM {s}.nums ORDER BY k;
 
+-- case: numeric_rounding
+SELECT k, round(n, 1), round(n, 0), round(n, 4), round(s, 3), round(z, 2), round(k, 2) FROM {s}.nums ORDER BY k;
+SELECT k, round(w, 9), round(w, 12), trunc(w, 3), trunc(s), ceil(s), floor(s), ceiling(n), trunc(n, 5) FROM {s}.nums ORDER BY k;
+SELECT k, ceil(n), floor(n), trunc(n), ceil(-n), floor(-s), round(-n, 1), trunc(z) FROM {s}.nums ORDER BY k;
+SELECT k, round(n / 3, 2), round(n / 3), round(n / 7, 20), trunc(n / 3, 1), trunc(n / 3), round(-n / 3, 2), round(n * 1.005, 2) FROM {s}.nums ORDER BY k;
+SELECT k, round(-0.005, 2), round(0.995 * n, 2), trunc(-0.009 * n, 2) FROM {s}.nums ORDER BY k;
+SELECT round(avg(n), 1), round(avg(k), 2), round(sum(n) / count(*), 3), trunc(avg(s), 4), sum(round(n * 1.1, 1)) FROM {s}.nums WHERE k NOT IN (4, 5);
+SELECT dept, round(avg(pay), 1) AS a FROM {s}.emp GROUP BY dept ORDER BY a DESC NULLS LAST, dept;
+SELECT round(avg(pay), 2) FROM {s}.emp WHERE id < 0;
+SELECT round(total, 1), count(*) FROM {s}.orders GROUP BY 1 ORDER BY 1;
+SELECT k, ceil(r), floor(r), round(r, 2), trunc(r, 3), round(g, 1), trunc(g), ceil(g) FROM {s}.exact ORDER BY k;
+SELECT k, round(CASE WHEN k > 7 THEN n ELSE 1.234 END, 2), round(coalesce(n, 0), 1) FROM {s}.nums ORDER BY k;
+SELECT round(k), round(k) / 2, ceil(k), trunc(k) FROM {s}.nums ORDER BY k;
+
 -- case: date_interval
 SELECT k, d + interval '1 month', d - interval '1 day', d + interval '36 hours' FROM {s}.dates WHERE k NOT IN (3, 4) ORDER BY k;
 SELECT k, ts + interval '1 month', ts - interval '100 years', ts + interval '1' second FROM {s}.dates WHERE k NOT IN (3, 4) ORDER BY k;
@@ -137,6 +152,47 @@ SELECT extract(year FROM placed), extract(month FROM placed), sum(total) FROM {s
 SELECT k, date_trunc('day', ts), date_trunc('week', ts), date_trunc('month', ts), date_trunc('quarter', ts), date_trunc('year', ts) FROM {s}.dates ORDER BY k;
 SELECT k, date_trunc('hour', ts), date_trunc('minute', ts), date_trunc('second', ts) FROM {s}.dates ORDER BY k;
 
+-- case: float_arithmetic
+SELECT k, f8 + 1, f8 - 0.5, 1 - f8, f8 + f4, f4 + 1, f4 - 0.1 FROM {s}.floats ORDER BY k;
+SELECT k, f8 * 2, f8 / 3, f4 * 2, -f8, f8 * 1.1, f4 / 3 FROM {s}.floats WHERE k NOT IN (9, 10) ORDER BY k;
+SELECT k, abs(f8), abs(f4), floor(f8), ceil(f8), ceiling(f8) FROM {s}.floats ORDER BY k;
+SELECT k, f8 * 2 FROM {s}.floats WHERE k = 9;
+SELECT k, f8 + f8 FROM {s}.floats WHERE k = 9;
+SELECT k, f8 - (-f8) FROM {s}.floats WHERE k = 9;
+SELECT k, f8 / 0.1 FROM {s}.floats WHERE k = 9;
+SELECT k, f8 / 10 FROM {s}.floats WHERE k = 10;
+SELECT k, f8 * 0.1 FROM {s}.floats WHERE k = 10;
+SELECT k, f8 / f8 FROM {s}.floats WHERE k NOT IN (1, 2) ORDER BY k;
+SELECT k, f8 / 0 FROM {s}.floats WHERE k = 3;
+SELECT k, f8 / 0 FROM {s}.floats WHERE k = 4;
+SELECT k, f8 / (f8 - f8) FROM {s}.floats WHERE k = 7;
+SELECT a.k, b.k, a.f8 + b.f8, a.f8 - b.f8 FROM {s}.floats a, {s}.floats b WHERE a.k < 9 AND b.k <> 9 ORDER BY 1, 2;
+SELECT a.k, b.k, a.f8 * b.f8 FROM {s}.floats a, {s}.floats b WHERE a.k NOT IN (9, 10) AND b.k NOT IN (9, 10) ORDER BY 1, 2;
+SELECT a.k, b.k, a.f8 / b.f8 FROM {s}.floats a, {s}.floats b WHERE a.k > 5 AND a.k NOT IN (9, 10) AND b.k IN (3, 4, 5, 7, 8, 15) ORDER BY 1, 2;
+SELECT k FROM {s}.floats WHERE f8 > 1 ORDER BY k;
+SELECT k FROM {s}.floats WHERE f8 = 0.1 OR f4 = 0.1 OR f4 = 2.5 OR f4 = 0 ORDER BY k;
+SELECT k FROM {s}.floats WHERE f8 BETWEEN 0 AND 2.5 ORDER BY k;
+SELECT k FROM {s}.floats WHERE f4 NOT BETWEEN -1 AND 1e15 ORDER BY k;
+SELECT k FROM {s}.floats WHERE f8 IN (0.1, 2.5, 1e20, 0, NULL) ORDER BY k;
+SELECT k FROM {s}.floats WHERE f8 NOT IN (1, 0.1) AND f4 <> f8 ORDER BY k;
+SELECT k, coalesce(f8, 0), CASE WHEN k > 7 THEN f8 ELSE 1.5 END, CASE WHEN k > 7 THEN f8 WHEN k > 6 THEN f4 ELSE k END AS x FROM {s}.floats ORDER BY k;
+SELECT a.k, b.k FROM {s}.floats a, {s}.nums b WHERE a.f8 = b.n OR a.f4 > b.w ORDER BY 1, 2;
+SELECT a.k, b.k FROM {s}.floats a, {s}.ints b WHERE a.f8 = b.i8 OR a.f4 = b.i4 ORDER BY 1, 2;
+SELECT k, round(f8::numeric, 2), f8::numeric, round((f8 * 1.1)::numeric, 3) FROM {s}.floats WHERE k NOT IN (3, 4, 5, 9, 10) ORDER BY k;
+SELECT k, f8::numeric FROM {s}.floats WHERE k IN (3, 9, 10) ORDER BY k;
+SELECT k, f8::numeric FROM {s}.floats WHERE k IN (4, 5) ORDER BY k;
+SELECT min(f8 + 1), max(f8 * 2), count(f8 / 2) FROM {s}.floats WHERE k NOT IN (9, 10);
+SELECT min(f8), max(f8), min(f4), max(f4) FROM {s}.floats;
+SELECT min(f8), max(f8), min(f4), max(f4) FROM {s}.floats WHERE k > 5;
+SELECT max(f8), max(f4), min(f8) FROM {s}.floats WHERE k IN (1, 2, 16);
+SELECT min(f8), min(f4) FROM {s}.floats WHERE k IN (1, 7);
+SELECT k % 3, min(f8), max(f8) FILTER (WHERE k > 6), min(f8) FROM {s}.floats WHERE k > 2 GROUP BY 1 ORDER BY 1;
+SELECT k, min(f8) OVER (ORDER BY k), max(f4) OVER (ORDER BY k) FROM {s}.floats WHERE k > 2 ORDER BY k;
+SELECT max(f8) FROM {s}.floats WHERE k = 0;
+SELECT k, nullif(f8, 0), nullif(f4, 2.5), nullif(f8, f8) FROM {s}.floats ORDER BY k;
+-- params: ["1.5"]
+SELECT k, f8 + $1, f8 * $1::float8 FROM {s}.floats WHERE k NOT IN (9, 10) AND f8 > $1 ORDER BY k;
+
 -- case: text_operators
 SELECT k, t || v, v || t, c || t, t || c, c || c, t || '|', '|' || c FROM {s}.texts ORDER BY k;
 
@@ -152,6 +208,31 @@ SELECT k FROM {s}.texts WHERE c NOT LIKE '% ' ORDER BY k;
 SELECT k FROM {s}.texts WHERE c LIKE '______' ORDER BY k;
 SELECT k FROM {s}.texts WHERE t LIKE '' ORDER BY k;
 SELECT k FROM {s}.texts WHERE t LIKE 'a\_b' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE '%\%' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE '%\\%' OR v NOT LIKE '\a%' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE '%!%' ESCAPE '!' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE '!_z' ESCAPE '!' OR c LIKE 'a!_b%' ESCAPE '!' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE 'a\%' ESCAPE '' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE 'a\b' ESCAPE '!' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t NOT LIKE '%é%%' ESCAPE 'é' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE 'a!' ESCAPE '!' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE 'zz\' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE 'a%' ESCAPE 'xy' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t LIKE 'a\a%' ESCAPE NULL ORDER BY k;
+-- params: ["a%"]
+SELECT k FROM {s}.texts WHERE t LIKE $1 ORDER BY k;
+-- params: ["%\\_%"]
+SELECT k FROM {s}.texts WHERE t LIKE $1 OR c NOT LIKE $1 ORDER BY k;
+-- params: ["a\\"]
+SELECT k FROM {s}.texts WHERE t LIKE $1 ORDER BY k;
+-- params: ["\\\\%"]
+SELECT count(*) FROM {s}.texts WHERE v LIKE $1::text;
+-- params: [null]
+SELECT count(*) FROM {s}.texts WHERE v LIKE $1;
+-- params: ["a%"]
+SELECT h.twice(k) FROM {s}.texts WHERE t LIKE $1 ORDER BY k;
+-- params: ["a\\"]
+SELECT h.twice(k) FROM {s}.texts WHERE t LIKE $1 ORDER BY k;
 
 -- case: text_functions
 SELECT k, length(t), length(v), length(c), char_length(t), character_length(c), octet_length(t), octet_length(v) FROM {s}.texts ORDER BY k;
@@ -166,6 +247,13 @@ SELECT lower(bytes), upper(bytes) FROM {s}.coll WHERE k < 9 ORDER BY k;
 SELECT lower(bytes) FROM {s}.coll ORDER BY k;
 SELECT lower(t), upper(v) FROM {s}.texts WHERE k NOT BETWEEN 7 AND 12 ORDER BY k;
 SELECT upper(t), count(*) FROM {s}.texts GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM {s}.coll WHERE bytes ILIKE 'CO%' AND k < 9;
+SELECT k FROM {s}.texts WHERE t ILIKE 'A%' ORDER BY k;
+SELECT k FROM {s}.texts WHERE t ILIKE 'A\_b' AND k NOT BETWEEN 7 AND 12 ORDER BY k;
+SELECT k FROM {s}.texts WHERE v NOT ILIKE 'nu%' AND k NOT BETWEEN 7 AND 12 ORDER BY k;
+SELECT k FROM {s}.texts WHERE v ILIKE 'É' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c ILIKE 'A' ORDER BY k;
+SELECT k FROM {s}.texts WHERE c ILIKE 'ABC   ' ORDER BY k;
 
 -- case: aggregates
 SELECT count(*), count(i2), count(DISTINCT i4), min(i8), max(i2), sum(i2), sum(i4), sum(i8) FROM {s}.ints;
@@ -192,6 +280,22 @@ SELECT sum(CASE WHEN k > 6 THEN n ELSE 0 END), sum(CASE WHEN k > 60 THEN n ELSE 
 SELECT customer_id, sum(CASE WHEN status = 'paid' THEN total ELSE 0 END), sum(coalesce(total, 0)) FROM {s}.orders GROUP BY 1 ORDER BY 1;
 SELECT sum(coalesce(n, 0)), sum(coalesce(n, 1.125)), sum(coalesce(NULL, n)) FROM {s}.nums;
 SELECT sum(w), avg(w) FROM {s}.nums, {s}.series;
+
+-- case: variances
+SELECT stddev(i2), stddev_pop(i4), variance(i4), var_pop(i8), var_samp(i2), stddev_samp(i8) FROM {s}.ints WHERE k NOT IN (4, 5);
+SELECT stddev(i2), stddev_pop(i4), variance(i4), var_pop(i8), var_samp(i2), stddev_samp(i8) FROM {s}.ints;
+SELECT stddev(n), stddev_pop(s), variance(n), var_pop(z), var_samp(s), stddev_samp(z) FROM {s}.nums WHERE k NOT IN (4, 5);
+SELECT stddev(n), stddev_pop(s), variance(w), var_pop(w) FROM {s}.nums;
+SELECT variance(k), stddev(k), var_pop(k), stddev_pop(k) FROM {s}.nums WHERE k = 2;
+SELECT variance(k), stddev(k), var_pop(k), stddev_pop(k) FROM {s}.nums WHERE k = 20;
+SELECT variance(n * 0 + 1), stddev_pop(n - n) FROM {s}.nums;
+SELECT dept, stddev(pay), round(stddev_pop(pay), 2), variance(pay) FILTER (WHERE id > 2) FROM {s}.emp GROUP BY dept ORDER BY dept;
+SELECT id, stddev(pay) OVER (ORDER BY id), var_pop(id) OVER (PARTITION BY dept ORDER BY id) FROM {s}.emp ORDER BY id;
+SELECT status, stddev(total), variance(qty), stddev_pop(id), var_pop(total * 0.001) FROM {s}.orders GROUP BY status ORDER BY status;
+SELECT stddev(DISTINCT qty), variance(DISTINCT total) FROM {s}.orders;
+SELECT variance(k), stddev(k * 1.5), stddev(g * 0.00001) FROM {s}.series;
+SELECT stddev(r), var_pop(r) FROM {s}.exact;
+SELECT stddev(coalesce(n, 0)), variance(CASE WHEN k > 7 THEN n ELSE 1.234 END) FROM {s}.nums WHERE k NOT IN (4, 5);
 
 -- case: casts
 SELECT k, i2::int, i2::bigint, i4::bigint, i8::numeric, i4::text, i8::text, i2::float8, i8::float8 FROM {s}.ints ORDER BY k;
@@ -233,3 +337,15 @@ SELECT string_agg(name, ',' ORDER BY id), string_agg(dept, '' ORDER BY id DESC),
 SELECT dept, string_agg(name, '; ' ORDER BY name DESC) FROM {s}.emp GROUP BY dept ORDER BY dept;
 SELECT string_agg(c, '|' ORDER BY k), string_agg(t, '' ORDER BY k) FILTER (WHERE k < 5) FROM {s}.texts;
 SELECT string_agg(t, ',' ORDER BY k) FROM {s}.nothing;
+SELECT string_agg(DISTINCT dept, ',' ORDER BY dept), count(DISTINCT dept), min(DISTINCT pay) FROM {s}.emp;
+SELECT array_agg(id ORDER BY id DESC), array_agg(name ORDER BY id), array_agg(dept ORDER BY id) FROM {s}.emp;
+SELECT dept, array_agg(id ORDER BY pay NULLS FIRST, id), array_agg(boss ORDER BY id) FILTER (WHERE id > 3) FROM {s}.emp GROUP BY dept ORDER BY dept;
+SELECT array_agg(k ORDER BY k), array_agg(t ORDER BY k) FROM {s}.nothing;
+SELECT array_agg(t ORDER BY k), array_agg(v ORDER BY k DESC) FROM {s}.texts;
+SELECT array_agg(d ORDER BY k), array_agg(ts ORDER BY k), array_agg(tz ORDER BY k) FROM {s}.dates;
+SELECT array_agg(b ORDER BY k), array_agg(u ORDER BY k) FROM {s}.misc;
+SELECT array_agg(f4 ORDER BY k), array_agg(f8 ORDER BY k), array_agg(f8 + 0 ORDER BY k) FROM {s}.floats;
+SELECT array_agg(i2 ORDER BY k), array_agg(i8 ORDER BY k), array_agg(i4 + 0 ORDER BY k) FROM {s}.ints;
+SELECT array_agg(DISTINCT dept ORDER BY dept DESC NULLS LAST) FROM {s}.emp;
+SELECT array_agg(n ORDER BY k), array_agg(c ORDER BY k) FROM {s}.nums JOIN {s}.texts USING (k);
+SELECT cardinality(a), a FROM (SELECT dept, array_agg(id ORDER BY id) AS a FROM {s}.emp GROUP BY dept) x ORDER BY dept;

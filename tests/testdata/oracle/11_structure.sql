@@ -62,6 +62,18 @@ SELECT (SELECT b.name FROM {s}.emp b WHERE b.boss = 2) FROM {s}.emp e;
 SELECT (SELECT max(e.id) FROM {s}.nothing) FROM {s}.emp e;
 SELECT dept FROM {s}.emp GROUP BY dept HAVING sum(pay) > (SELECT avg(pay) FROM {s}.emp) ORDER BY dept;
 SELECT id FROM {s}.emp ORDER BY id FETCH FIRST 2 ROWS ONLY;
+SELECT pay FROM {s}.emp ORDER BY pay DESC NULLS LAST FETCH FIRST 3 ROWS WITH TIES;
+SELECT dept FROM {s}.emp ORDER BY dept FETCH FIRST ROW WITH TIES;
+SELECT dept, length(name) FROM {s}.emp ORDER BY dept FETCH FIRST 4 ROWS WITH TIES;
+SELECT boss FROM {s}.emp ORDER BY 1 OFFSET 1 ROW FETCH FIRST 1 ROW WITH TIES;
+SELECT boss FROM {s}.emp ORDER BY boss OFFSET 2 FETCH FIRST 2 ROWS WITH TIES;
+SELECT boss FROM {s}.emp ORDER BY boss OFFSET 1 FETCH FIRST 0 ROWS WITH TIES;
+SELECT count(*) AS n FROM {s}.emp GROUP BY dept HAVING count(*) < 9 ORDER BY n FETCH FIRST 1 ROW WITH TIES;
+SELECT dept, avg(pay) FROM {s}.emp GROUP BY dept ORDER BY avg(pay) DESC, dept FETCH FIRST 2 ROWS WITH TIES;
+SELECT DISTINCT dept FROM {s}.emp ORDER BY dept FETCH FIRST 2 ROWS WITH TIES;
+SELECT id, rank() OVER (ORDER BY pay) AS r FROM {s}.emp ORDER BY r, id FETCH FIRST 2 ROWS WITH TIES;
+SELECT x.dept, count(*) FROM (SELECT dept FROM {s}.emp ORDER BY dept FETCH FIRST 3 ROWS WITH TIES) x GROUP BY 1 ORDER BY 1;
+SELECT f8 = 0 FROM {s}.floats ORDER BY f8 FETCH FIRST 3 ROWS WITH TIES;
 
 -- What home computes with what a server has computed.
 SELECT m.mark, x.s, x.a FROM h.marks m JOIN (SELECT customer_id, sum(total) AS s, avg(qty) AS a FROM {s}.orders GROUP BY customer_id) x ON x.customer_id = m.k ORDER BY 1, 2;

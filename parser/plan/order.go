@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"strconv"
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/parser/dialect"
+)
+
+func (s *shipper) orderAndLimit(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+	ties, ok := s.ties(q, e, columns)
+	if !ok {
+		return "", false
+	}
+	keys := make([]string, len(q.SortClause))
+	for i, n := range q.SortClause {
+		if keys[i], ok = s.sortKey(n.GetSortBy(), q, e, columns); !ok {
+			return "", false
+		}
+	}
+	out := ties
+	if len(keys) > 0 {
+		out += " ORDER BY " + strings.Join(keys, ", ")
+	}
+	for _, l := range []struct {
+		word string
+		n    *pg_query.Node
+	}{{" LIMIT ", q.LimitCount}, {" OFFSET ", q.LimitOffset}} {
+		if l.n == nil || l.n.GetAConst().GetIsnull() || l.n == q.LimitCount && ties != "" {
+			continue
+		}
+		number, ok := s.count(l.n, e)
+		if !ok {
+			return "", false
+		}
+		out += l.word + number
+	}
+	return out, true
+}
+
+// ties prints WITH TIES, which is a condition on ranks; empty where a query has none.
+func (s *shipper) ties(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+	if q.LimitOption != pg_query.LimitOption_LIMIT_OPTION_WITH_TIES {
+		return "", true
+	}
+	most, offset := q.LimitCount.GetAConst().GetIval(), q.LimitOffset.GetAConst().GetIval()
+	if most == nil || q.LimitOffset != nil && offset == nil || most.Ival < 1 || offset.GetIval() < 0 || len(q.DistinctClause) > 0 || len(q.TargetList) == 0 {
+		s.no("WITH TIES of a number that is not written out, or of what DISTINCT or a set operation yields, is evaluated at home")
+		return "", false
+	}
+	keys := make([]string, len(q.SortClause))
+	for i, n := range q.SortClause {
+		k := n.GetSortBy()
+		sql, t, ok := s.key(k.Node, e, columns, true)
+		if ok && strings.Contains(sql, " OVER (") {
+			_, _, ok = s.no("WITH TIES by what a window yields is evaluated at home")
+		}
+		if ok {
+			keys[i], ok = s.ordered(k, sql, t)
+		}
+		if !ok {
+			return "", false
+		}
+	}
+	last := int(most.Ival) + int(offset.GetIval())
+	return " QUALIFY rank() OVER (ORDER BY " + strings.Join(keys, ", ") + ") <= " + strconv.Itoa(last), true
+}
+
+// count prints a LIMIT or OFFSET: a number, or a parameter where no correlation can make it one of many.
+func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
+	if c := n.GetAConst(); c.GetIval() != nil && c.GetIval().Ival >= 0 {
+		return strconv.Itoa(int(c.GetIval().Ival)), true
+	}
+	param := parameterOf(n)
+	if param == 0 || e.outer != nil {
+		s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
+		return "", false
+	}
+	sql, t, ok := s.expression(n, e)
+	if !ok || !t.IsInt() {
+		s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")
+		return "", false
+	}
+	s.b.checks = append(s.b.checks, check{param, isCount})
+	return sql, true
+}
+
+// sortKey prints one key of ORDER BY.
+func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+	if i := target(k.Node, columns, e, true); i >= 0 {
+		sql := strconv.Itoa(i + 1) // by position: names need not be unique
+		if t := columns[i].typ; t.Wide || t.IsFloat() {
+			sql = columns[i].sql
+		}
+		if columns[i].typ.IsFloat() && (q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause)) {
+			s.unproven("ordering DISTINCT rows and sets by %s", columns[i].typ.Name())
+			return "", false
+		}
+		return s.ordered(k, sql, columns[i].typ)
+	}
+	if q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause) {
+		s.no("this ORDER BY is evaluated at home")
+		return "", false
+	}
+	sql, t, ok := s.expression(k.Node, e)
+	if !ok {
+		return "", false
+	}
+	return s.ordered(k, sql, t)
+}
+
+// ordered prints a sort key with the place of NULLs, always said: Postgres has them last, and first for DESC.
+func (s *shipper) ordered(k *pg_query.SortBy, sql string, t typ) (string, bool) {
+	if !t.Sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
+		if dialect.Text.Takes(t) {
+			s.unproven("ordering text under its collation")
+		} else {
+			s.unproven("ordering by %s", t.Name())
+		}
+		return "", false
+	}
+	if t.IsFloat() { // a bare column would come out as it was sorted: with -0 as 0
+		sql = "(" + sql + ") + 0"
+	}
+	if t.Wide {
+		sql = "sluice_numeric_key(" + sql + ")"
+	}
+	desc := k.SortbyDir == pg_query.SortByDir_SORTBY_DESC
+	if desc {
+		sql += " DESC"
+	}
+	first := k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_FIRST || k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_DEFAULT && desc
+	if first {
+		return sql + " NULLS FIRST", true
+	}
+	return sql + " NULLS LAST", true
+}
