@@ -30,7 +30,7 @@ func (s *Session) mentions(text string) bool {
 	}
 	holds, cursors := s.holdsStatements(), s.hasCursors()
 	return parser.Concerns(text, func(word string) bool {
-		return triggers[word] || s.snapshot.Mentions(word) || holds && word == "execute" || cursors && cursorWords[word]
+		return triggers[word] || s.snapshot.Mentions(word) || holds && word == "execute" || cursors && cursorWords[word] || len(s.inputs) > 0 && word == "discard"
 	})
 }
 

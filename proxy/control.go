@@ -11,7 +11,7 @@ const longestControl = 256
 
 var controlWords = map[string]bool{
 	"commit": true, "end": true, "abort": true, "rollback": true, "savepoint": true, "release": true, "prepare": true,
-	"execute": true, "fetch": true, "move": true, "close": true,
+	"execute": true, "fetch": true, "move": true, "close": true, "alter": true, "drop": true, "discard": true,
 }
 
 // noteControl remembers under its name that a prepared statement controls transactions: it passes through to home unless
@@ -40,7 +40,8 @@ func (s *Session) controls(text string) *parser.Statement {
 }
 
 func mayControl(n *pg_query.Node) bool {
-	return n.GetTransactionStmt() != nil || n.GetExecuteStmt() != nil || n.GetFetchStmt() != nil || n.GetClosePortalStmt() != nil
+	return n.GetTransactionStmt() != nil || n.GetExecuteStmt() != nil || n.GetFetchStmt() != nil || n.GetClosePortalStmt() != nil ||
+		n.GetDiscardStmt() != nil || alterationOf(n) != nil
 }
 
 // toBind returns the statement of a Bind where it is ours to run, nil where home does.

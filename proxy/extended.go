@@ -445,7 +445,7 @@ func (s *Session) settleTransaction() {
 	if over {
 		s.closePortals()
 		s.forgetPortalColumns()
-		s.temps, s.unread = nil, nil // gone with it
+		s.temps, s.unread, s.inputs = nil, nil, nil // gone with it
 	}
 }
 

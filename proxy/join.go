@@ -50,9 +50,11 @@ func (s *Session) shipInputs(ctx context.Context, x *execution) error {
 		return err
 	}
 	for i := range x.plan.Inputs {
-		if _, err := s.ship(ctx, x, &x.plan.Inputs[i]); err != nil {
+		in := &x.plan.Inputs[i]
+		if _, err := s.ship(ctx, x, in); err != nil {
 			return err
 		}
+		s.inputs = append(s.inputs, input{in.TempName, in.Relation.OID})
 	}
 	return nil
 }

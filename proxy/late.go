@@ -63,7 +63,7 @@ func (s *Session) planLate(name string, p *portal) (*portal, error) {
 		p, err = s.rebindHome(name, x, p.late.bind)
 	default:
 		p = x.portal(s, p.late.bind.ResultFormatCodes)
-		p.shadowed, p.described = true, true
+		p.shadowed, p.described, p.reads = true, true, nil // what a utility yields it has kept
 	}
 	if err == nil {
 		s.portals[name] = p

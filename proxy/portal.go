@@ -61,7 +61,7 @@ func (s *Session) bindHome(x *execution, m *pgproto3.Bind) error {
 		return err
 	}
 	name := m.DestinationPortal
-	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true, reads: x.reads()}
+	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true}
 	if x.statement.Kind != parser.DeclareCursor { // whose cursor reads them longer than this portal lives
 		p.temps = x.temps()
 	}
@@ -152,7 +152,7 @@ func (s *Session) endPortal(p *portal) {
 // failPortal keeps a portal that has failed under its name, as Postgres does up to the end of a transaction block.
 func (s *Session) failPortal(name string, p *portal) {
 	s.endPortal(p)
-	p.cursor, p.temps, p.failed = nil, nil, true
+	p.cursor, p.temps, p.reads, p.failed = nil, nil, nil, true
 	s.portals[name] = p
 }
 

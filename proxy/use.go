@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -39,9 +41,10 @@ func alterationOf(n *pg_query.Node) *alteration {
 	return a
 }
 
-// reads returns the relations of ours that a statement reads.
+// reads returns the relations of ours that a portal of the statement reads for as long as it is open. One that writes has
+// run to its end before it gives rows.
 func (x *execution) reads() []uint32 {
-	if x.plan == nil {
+	if x.plan == nil || x.statement.Kind != parser.Select {
 		return nil
 	}
 	var oids []uint32
@@ -51,8 +54,11 @@ func (x *execution) reads() []uint32 {
 	return oids
 }
 
-// mayBeInUse reports whether a statement alters tables while a portal reads some of ours: home does not know that it does.
+// mayBeInUse reports whether a statement alters tables while portals may read some of ours: home does not know that they do.
 func (s *Session) mayBeInUse(n *pg_query.Node) bool {
+	if len(s.inputs) > 0 {
+		return alterationOf(n) != nil
+	}
 	for _, p := range s.portals {
 		if len(p.reads) > 0 {
 			return alterationOf(n) != nil
@@ -70,10 +76,8 @@ func (s *Session) alter(ctx context.Context, x *execution) (*cursor, error) {
 		return nil, err
 	}
 	for i, r := range resolved {
-		for _, p := range s.portals {
-			if slices.Contains(p.reads, r.OID) {
-				return nil, pgerr.New(pgerr.ObjectInUse, "cannot %s \"%s\" because it is being used by active queries in this session", a.verb, a.tables[i].Name)
-			}
+		if err := s.checkInUse(ctx, a.verb, r.OID, a.tables[i].Name); err != nil {
+			return nil, err
 		}
 	}
 	if n.GetAlterTableStmt().GetObjtype() == pg_query.ObjectType_OBJECT_FOREIGN_TABLE {
@@ -82,4 +86,36 @@ func (s *Session) alter(ctx context.Context, x *execution) (*cursor, error) {
 	tag, err := s.Exec(ctx, x.statement.Text)
 	x.tag = fixedTag(tag)
 	return nil, err
+}
+
+// input is a temporary table at home that holds rows of a relation.
+type input struct {
+	name     string
+	relation uint32
+}
+
+// checkInUse refuses to do to a table what a portal or cursor that reads it stands against: one of ours, or one of home's
+// own over an input, which home itself refuses to alter then.
+func (s *Session) checkInUse(ctx context.Context, verb string, oid uint32, name string) error {
+	inUse := pgerr.New(pgerr.ObjectInUse, "cannot %s \"%s\" because it is being used by active queries in this session", verb, name)
+	for _, p := range s.portals {
+		if slices.Contains(p.reads, oid) {
+			return inUse
+		}
+	}
+	for _, in := range s.inputs {
+		if in.relation != oid {
+			continue
+		}
+		var r request
+		r.close('S', onceName).parse(onceName, "ALTER TABLE IF EXISTS pg_temp."+in.name+" RESET (fillfactor)", nil)
+		err := s.ask(ctx, r.bind(ownPortal, onceName, nil).execute(ownPortal).close('P', ownPortal).quiet(), nil)
+		if pe, ok := err.(*pgconn.PgError); ok && pe.Code == pgerr.ObjectInUse {
+			return inUse
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -37,6 +37,8 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.extension
 	case s.snapshot.Installed && s.mayBeInUse(n):
 		return s.alter
+	case s.mustSpare(n):
+		return s.discardTemp
 	case n.GetCreateForeignServerStmt() != nil, n.GetAlterForeignServerStmt() != nil,
 		n.GetCreateUserMappingStmt() != nil, n.GetAlterUserMappingStmt() != nil,
 		n.GetCreateForeignTableStmt() != nil,

@@ -192,6 +192,9 @@ func (s *Session) apply(ctx context.Context, tx engines.Tx, x *execution) (int64
 	r := w.Relation
 	target := engines.Target{Relation: r.Name, Schema: r.Schema, Options: r.Options, Generated: w.Generated}
 	if w.Kind == plan.Truncate {
+		if err := s.checkInUse(ctx, "TRUNCATE", r.OID, r.Name); err != nil {
+			return 0, err
+		}
 		s.writing.truncated = append(s.writing.truncated, r.OID)
 		return 0, tx.Truncate(ctx, target)
 	}

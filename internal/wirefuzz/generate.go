@@ -142,9 +142,6 @@ var limits = []int{0, 0, 0, 1, 2, 3, 6, 7, 999, 1000, 1001, 1100}
 // extended adds the messages of an extended query in their usual order, each of them left out now and then.
 func (g *generator) extended(copyData bool) {
 	st, name, portal := g.statement(), pick(g, names), pick(g, portals)
-	if g.theme.ddl { // rule "open portals": home does not see that a portal of the proxy's reads a table that it alters
-		portal = ""
-	}
 	for st.copies && !copyData {
 		st = g.statement()
 	}

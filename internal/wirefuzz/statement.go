@@ -158,8 +158,7 @@ var cursors = []statement{
 	{sql: "select name, is_holdable, is_binary, is_scrollable from pg_cursors where name <> '' order by name"},
 }
 
-// preparations share the names s1 and p1 with the protocol's statements. Rule "temporary": DISCARD TEMP is left out, for
-// what home has shipped for an open portal is temporary as well.
+// preparations share the names s1 and p1 with the protocol's statements.
 var preparations = []statement{
 	{sql: "prepare p1 as select k, t from f where k > $1 order by k"},
 	{sql: "prepare p1 (int) as select v from h where k = $1"},
@@ -167,7 +166,7 @@ var preparations = []statement{
 	{sql: "prepare p2 as select count(*) from f"},
 	{sql: "execute p1(4)"}, {sql: "execute p1(2)"}, {sql: "execute p1"}, {sql: "execute s1"}, {sql: "execute p2"}, {sql: "execute nope"},
 	{sql: "deallocate p1"}, {sql: "deallocate s1"}, {sql: "deallocate all"}, {sql: "discard plans"},
-	{sql: "discard all"},
+	{sql: "discard all"}, {sql: "discard temp"},
 	{sql: "select name, from_sql from pg_prepared_statements where name not like 'sluice%' order by name"},
 }
 
