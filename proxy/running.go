@@ -43,7 +43,7 @@ func (s *Session) begin() *running {
 		r.cancel(s.interrupted)
 		s.interrupted = nil
 	}
-	go s.watchClient(r.ctx)
+	s.armWatch()
 	return r
 }
 
@@ -53,6 +53,7 @@ func (r *running) end() {
 	}
 	r.session.mu.Lock()
 	r.session.running = nil
+	r.session.watching--
 	r.session.mu.Unlock()
 	r.cancel(nil)
 }
@@ -73,35 +74,47 @@ func (r *running) limit(timeout time.Duration) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// watchClient ends the work that ctx stands for when the client vanishes, which nobody else sees while it goes on.
-func (s *Session) watchClient(ctx context.Context) {
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if hungUp(s.login.Client) {
-				s.interrupt(errClientGone)
-				_ = s.client.Close()
-				return
-			}
-		}
+// watchClient has a timer look now and then whether the client has vanished, which nobody else sees while its session reads
+// nothing. stop must be called.
+func (s *Session) watchClient() (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armWatch()
+	return func() {
+		s.mu.Lock()
+		s.watching--
+		s.mu.Unlock()
 	}
 }
 
-// watchWait watches the client while its session waits for home and reads nothing. stop must be called.
-func (s *Session) watchWait() (stop func()) {
-	s.mu.Lock()
-	watched := s.running != nil
-	s.mu.Unlock()
-	if watched {
-		return func() {}
+// armWatch begins what needs the client watched, until watching is lowered again. The timer goes on until it is next due, so
+// that of many short works in a row only few set it. mu is held.
+func (s *Session) armWatch() {
+	s.watching++
+	switch {
+	case s.armed:
+	case s.watch == nil:
+		s.watch = time.AfterFunc(watchInterval, s.lookAtClient)
+	default:
+		s.watch.Reset(watchInterval)
 	}
-	ctx, cancel := context.WithCancel(s.ctx)
-	go s.watchClient(ctx)
-	return cancel
+	s.armed = true
+}
+
+// lookAtClient ends the work that is under way if the client has vanished.
+func (s *Session) lookAtClient() {
+	s.mu.Lock()
+	armed := s.watching > 0 && s.ctx.Err() == nil
+	s.armed = armed
+	s.mu.Unlock()
+	switch {
+	case !armed:
+	case hungUp(s.login.Client):
+		s.interrupt(errClientGone)
+		_ = s.client.Close()
+	default:
+		s.watch.Reset(watchInterval)
+	}
 }
 
 // Cancel interrupts the statement that runs now, at home or at an engine; when none runs it does nothing.

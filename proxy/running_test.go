@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/sluicedb/sluice/proxy/startup"
 )
@@ -46,5 +48,46 @@ func TestInterrupt(t *testing.T) {
 	s.interrupt(cause)
 	if missed := s.setHandling(true); missed != nil {
 		t.Errorf("what came between two messages is kept: %v", missed)
+	}
+}
+
+// TestWatchAfterRest sees a client vanish during work that begins when nothing has been watched for a while.
+func TestWatchAfterRest(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux is asked whether a client is there: see hungUp")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	other, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s := &Session{ctx: t.Context(), client: client, home: newBackend(nil, nil, 'I'), login: &startup.Result{Client: client}}
+	armed := func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.armed
+	}
+	s.begin().end()
+	for armed() {
+		time.Sleep(watchInterval / 50) // nothing signals it
+	}
+	r := s.begin()
+	defer r.end()
+	other.Close()
+	select {
+	case <-r.ctx.Done():
+	case <-time.After(40 * watchInterval):
+	}
+	if err := context.Cause(r.ctx); err != errClientGone {
+		t.Errorf("work of a client that has gone ends by %v", err)
 	}
 }

@@ -164,7 +164,7 @@ func (s *Server) logIn(c net.Conn, l *login) *Session {
 	s.trim.note()
 	session := newSession(s, login)
 	session.log.Debug("client logged in", "client", c.RemoteAddr().String(), "tls", tlsVersion(login.Client), "channel_binding", login.Bound)
-	session.home.watchClient = session.watchWait
+	session.home.watchClient = session.watchClient
 	if !s.register(session) {
 		session.refuseLogin(shutdownError())
 		return nil

@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -73,8 +74,11 @@ type Session struct {
 	ddl            bool                    // DDL ran in the transaction that is open
 	forgetInternal bool                    // home has lost its prepared statements
 	running        *running
-	handling       bool  // a message of the client is being handled
-	interrupted    error // what has interrupted it while nothing ran
+	handling       bool        // a message of the client is being handled
+	interrupted    error       // what has interrupted it while nothing ran
+	watching       int         // works under way during which nobody reads from the client
+	watch          *time.Timer // looks at it meanwhile; nil before the first of them
+	armed          bool        // watch is set
 
 	twins atomic.Pointer[map[uint32]uint32] // of the snapshot, for the backend goroutine
 
