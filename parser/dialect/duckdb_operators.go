@@ -32,7 +32,7 @@ func likes(name, sql string) []Entry {
 
 // lettered lists a comparison with a pattern in which letters are the same whatever their case.
 func lettered(name, sql string) []Entry {
-	return []Entry{{Operator, name, []Arg{{Class: Ordered}, letters}, guarded(Plain(boolOID)), asciiOnly("$1 " + sql + ` $2 ESCAPE '\'`), "letter_case"}}
+	return []Entry{{Operator, name, []Arg{{Class: Letters}, letters}, guarded(Plain(boolOID)), asciiOnly("$1 " + sql + ` $2 ESCAPE '\'`), "letter_case"}}
 }
 
 var duckOperators = slices.Concat(Table{

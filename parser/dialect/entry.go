@@ -33,6 +33,7 @@ const (
 	Text      Class = "text" // varchar too, and char(n), whose blanks at the end are no part of it
 	Unpadded  Class = "text or varchar"
 	Ordered   Class = "text, compared by bytes"
+	Letters   Class = "text or varchar, compared by bytes"
 	Equal     Class = "text, equal by bytes"
 	Padded    Class = "char(n)" // printed with its blanks
 	Date      Class = "date"
@@ -152,6 +153,8 @@ func (c Class) Takes(t Type) bool {
 		return Text.Takes(t) && t.Exact
 	case Ordered:
 		return Text.Takes(t) && t.Bytewise
+	case Letters:
+		return t.IsText() && t.Bytewise
 	case Sorted:
 		return t.Sortable() && t.OID != boolOID && t.OID != uuidOID && !t.IsFloat() && !t.Wide && !t.Loose
 	case Grouped:

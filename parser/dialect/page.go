@@ -93,7 +93,7 @@ func (c Class) sample() Type {
 		return Plain(int4OID)
 	case Padded:
 		return Type{OID: bpcharOID, Typmod: 8, Exact: true}
-	case Text, Unpadded, Equal, Ordered, Any, Sorted, Grouped, Element:
+	case Text, Unpadded, Equal, Ordered, Letters, Any, Sorted, Grouped, Element:
 		return TextOf()
 	}
 	return Plain(classTypes[c])
