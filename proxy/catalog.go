@@ -50,6 +50,9 @@ func (s *Session) shadow(text string) (string, bool) {
 	if !ok {
 		return text, false
 	}
+	if _, err := s.parse(text); err != nil { // of which home complains, where the client wrote it
+		return text, false
+	}
 	if twins[ddl.Canceler] && strings.Contains(strings.ToLower(text), ddl.Canceler) {
 		s.server.watch.await(s.ctx, s.database)
 	}

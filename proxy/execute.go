@@ -52,7 +52,7 @@ func (s *Session) planExecute(ctx context.Context, x *execution) (bool, error) {
 		}
 		return s.plan(ctx, x)
 	}
-	x.statement, x.described, x.bind = p.statement, d, &pgproto3.Bind{Parameters: args}
+	x.statement, x.described, x.bind, x.kept = p.statement, d, &pgproto3.Bind{Parameters: args}, true
 	return s.plan(ctx, x)
 }
 

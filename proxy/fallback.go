@@ -19,7 +19,7 @@ import (
 func (s *Session) openFirst(ctx context.Context, x *execution, p *portal) (*cursor, error) {
 	c, err := s.openRemote(ctx, x, p.formats)
 	if err == nil {
-		if p.announce { // what the engine refuses from now on, it refuses as it runs
+		if p.announce && !p.kept { // what the engine refuses from now on, it refuses as it runs
 			p.announce = false
 			s.say(&pgproto3.RowDescription{Fields: p.fields})
 		}

@@ -46,7 +46,7 @@ func (s *Session) shipInputs(ctx context.Context, x *execution) error {
 	if x.facts.ReadOnly {
 		return s.spellAll(ctx, x)
 	}
-	if err := s.dropTemps(ctx); err != nil {
+	if err := s.dropTemps(ctx, x.facts.User); err != nil {
 		return err
 	}
 	for i := range x.plan.Inputs {
@@ -59,18 +59,31 @@ func (s *Session) shipInputs(ctx context.Context, x *execution) error {
 	return nil
 }
 
+// temp is a temporary table at home, and the role that may drop it.
+type temp struct {
+	name  string
+	owner uint32
+}
+
 // dropTemps drops the temporary tables of statements that are over, inside a transaction block; elsewhere they went
-// with the transaction.
-func (s *Session) dropTemps(ctx context.Context) error {
-	if len(s.temps) == 0 {
+// with the transaction. Those that another role has made than the current one are left.
+func (s *Session) dropTemps(ctx context.Context, role uint32) error {
+	var names []string
+	s.temps = slices.DeleteFunc(s.temps, func(t temp) bool {
+		if t.owner == role {
+			names = append(names, "pg_temp."+t.name)
+		}
+		return t.owner == role
+	})
+	if len(names) == 0 {
 		return nil
 	}
-	sql := "DROP TABLE IF EXISTS pg_temp." + strings.Join(s.temps, ", pg_temp.")
+	sql := "DROP TABLE IF EXISTS " + strings.Join(names, ", ")
 	var r request
 	for _, name := range s.unread {
 		r.close('P', name)
 	}
-	s.temps, s.unread = nil, nil
+	s.unread = nil
 	r.close('S', onceName).parse(onceName, sql, nil).bind(ownPortal, onceName, nil).execute(ownPortal).close('P', ownPortal)
 	return s.ask(ctx, r.quiet(), nil)
 }

@@ -10,7 +10,8 @@ import (
 // leavePipeline ends what home has begun for us alone: the client has executed nothing since its last Sync, so that to
 // Postgres its Query or FunctionCall stands alone, while home takes what we have asked for the start of a pipeline. In one it
 // refuses some commands, and from Postgres 18 on it neither commits behind a Query nor at the Sync that follows. A Query that
-// begins a block goes on with the transaction and its portals instead, and one that names portals is left to onQuery.
+// begins a block, or that sets the isolation of the transaction, for which it is too late, goes on with it
+// and its portals instead, and one that names portals is left to onQuery.
 func (s *Session) leavePipeline(typ byte, size int) error {
 	s.namesPortals = false
 	if !s.alone(typ) {
@@ -29,7 +30,7 @@ func (s *Session) leavePipeline(typ byte, size int) error {
 		}
 		text, _ := queryText(frame[wire.HeaderSize:])
 		list, _ := s.parse(text)
-		if s.namesPortals = anyOf(list, namesPortal); s.namesPortals || anyOf(list, beginsBlock) {
+		if s.namesPortals = anyOf(list, namesPortal); s.namesPortals || anyOf(list, goesOn) {
 			return nil
 		}
 	}
@@ -50,13 +51,17 @@ func anyOf(list []*parser.Statement, is func(*pg_query.Node) bool) bool {
 	return false
 }
 
-func beginsBlock(n *pg_query.Node) bool {
-	switch t := n.GetTransactionStmt(); t.GetKind() {
+func goesOn(n *pg_query.Node) bool {
+	switch n.GetTransactionStmt().GetKind() {
 	case pg_query.TransactionStmtKind_TRANS_STMT_BEGIN, pg_query.TransactionStmtKind_TRANS_STMT_START:
 		return true
-	default:
-		return false
 	}
+	for _, mode := range n.GetVariableSetStmt().GetArgs() {
+		if mode.GetDefElem().GetDefname() == "transaction_isolation" {
+			return n.GetVariableSetStmt().Name == "TRANSACTION"
+		}
+	}
+	return false
 }
 
 func namesPortal(n *pg_query.Node) bool {

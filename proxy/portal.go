@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"io"
 	"strconv"
 	"time"
 
@@ -25,7 +26,8 @@ type portal struct {
 	shadowed, described bool
 	// announce has the columns sent before the rows, once it is sure that there are any: RETURNING runs to its end first.
 	announce bool
-	temps    []string // temporary tables that a home portal reads
+	kept     bool     // of EXECUTE, which like RETURNING has no columns if it fails at its first row
+	temps    []temp   // temporary tables that a home portal reads
 	reads    []uint32 // relations of ours
 
 	open func(ctx context.Context) (*cursor, error) // the first Execute; a nil cursor returns no rows
@@ -101,6 +103,9 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 		if err := p.start(run.ctx); err != nil {
 			return s.cause(err)
 		}
+		if err := p.keep(run.ctx); err != nil {
+			return s.cause(err)
+		}
 		if p.announce {
 			s.say(&pgproto3.RowDescription{Fields: p.fields})
 		}
@@ -154,6 +159,18 @@ func (s *Session) failPortal(name string, p *portal) {
 	s.endPortal(p)
 	p.cursor, p.temps, p.reads, p.failed = nil, nil, nil, true
 	s.portals[name] = p
+}
+
+// keep fetches the first rows of what must have them before its columns are told.
+func (p *portal) keep(ctx context.Context) error {
+	c := p.cursor
+	if !p.kept || c == nil || c.batch != nil {
+		return nil
+	}
+	if err := c.fetch(ctx); err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // runs refuses to run a portal that has failed, or that returns no rows and has run.

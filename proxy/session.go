@@ -84,7 +84,7 @@ type Session struct {
 
 	portals map[string]*portal
 	control map[string]*prepared // statements of transaction control, by name
-	temps   []string             // temporary tables whose statement is over
+	temps   []temp               // temporary tables whose statement is over
 	inputs  []input              // at home, of the open transaction
 	unread  []string             // portals of our own at home that are read no more
 	writing *write               // the open write transaction of a foreign server

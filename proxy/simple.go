@@ -10,7 +10,6 @@ import (
 
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/plan"
-	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
 
@@ -208,7 +207,7 @@ func (s *Session) runSimple(x *execution) error {
 	if !x.atHome() {
 		p := x.portal(s, nil)
 		p.announce = x.described.rows
-		if p.announce && x.plan != nil && x.plan.Write == nil && x.plan.Route != plan.Remote {
+		if p.announce && !p.kept && x.plan != nil && x.plan.Write == nil && x.plan.Route != plan.Remote {
 			p.announce = false
 			s.say(&pgproto3.RowDescription{Fields: x.described.fields})
 		}
@@ -236,7 +235,7 @@ func (s *Session) runSimple(x *execution) error {
 		return err
 	}
 	run := s.runPortal
-	if x.statement.Kind.Writes() {
+	if x.statement.Kind.Writes() || x.kept {
 		run = s.runReturning
 	}
 	if err := s.runOwn(run, x.described); err != nil {
@@ -289,10 +288,14 @@ func (s *Session) runOwn(run func(*description) error, d *description) error {
 
 // refuseParams has home complain of parameters in a simple query, which has none.
 func (s *Session) refuseParams(st *parser.Statement) error {
-	if err := s.queryHome(st.Text); err != nil {
-		return err
+	text := strings.Repeat(" ", st.Start) + st.Text // so that its position is right
+	if err := s.home.send(appendMessage(nil, &pgproto3.Query{String: text}), wire.Reply{Kind: 'Q', Fate: wire.Swallow}); err != nil {
+		return homeGone(err)
 	}
-	return pgerr.New("42P02", "there is no parameter in a simple query")
+	if err := s.home.wait(); err != nil {
+		return homeGone(err)
+	}
+	return errSkipped
 }
 
 // runPortal runs our own portal at home, its result going to the client: its columns first, which only now are sure to

@@ -29,6 +29,7 @@ type execution struct {
 	tag       func(rows int64) string
 	texts     []*string // parameters in text form, once asked for
 	explained bool      // it is not run, its plan is shown
+	kept      bool      // it is what an EXECUTE names
 }
 
 // atHome reports whether home runs the statement, over inputs that are shipped to it.
@@ -47,19 +48,25 @@ func (x *execution) timeout() time.Duration {
 	return x.facts.StatementTimeout
 }
 
-func (x *execution) temps() []string {
-	names := make([]string, 0, len(x.plan.Inputs))
+// temps returns the temporary tables of the plan.
+func (x *execution) temps() []temp {
+	temps := make([]temp, 0, len(x.plan.Inputs))
 	for _, in := range x.plan.Inputs {
 		if !in.Spelled {
-			names = append(names, in.TempName)
+			temps = append(temps, temp{in.TempName, x.facts.User})
 		}
 	}
-	return names
+	if x.plan.Write != nil {
+		for _, name := range x.plan.Write.Temps {
+			temps = append(temps, temp{name, x.facts.User})
+		}
+	}
+	return temps
 }
 
 // portal makes the portal that runs x when it is executed.
 func (x *execution) portal(s *Session, formats []int16) *portal {
-	p := &portal{formats: formats, tag: x.tag, timeout: x.timeout, reads: x.reads()}
+	p := &portal{formats: formats, kept: x.kept, tag: x.tag, timeout: x.timeout, reads: x.reads()}
 	if x.described.rows {
 		p.fields = x.described.fields
 	}
@@ -134,9 +141,11 @@ func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
 		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(d.fields))
 	}
 	ours, err := s.plan(run.ctx, x)
-	if x.statement.Kind.Writes() && lacksPrivilege(err) && !s.home.failed() { // Postgres starts it at Execute, and then checks
-		x.denied = err
-		return x, s.checkParams(run.ctx, x)
+	if lacksPrivilege(err) && !s.home.failed() { // which Postgres looks for behind parameters, and in what writes at Execute
+		if perr := s.checkParams(run.ctx, x); perr != nil || x.statement.Kind.Writes() {
+			x.denied = err
+			return x, perr
+		}
 	}
 	if err != nil || !ours {
 		return nil, s.cause(err)
@@ -158,6 +167,9 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 	}
 	if executed(x.statement.Node.Stmt) != nil {
 		return s.planExecute(ctx, x)
+	}
+	if !parser.Plans(x.statement) { // it was ours by what there was when it was bound
+		return false, nil
 	}
 	if !s.snapshot.Installed { // the text has our name in it; it may have been installed since
 		if err := s.refresh(ctx); err != nil || !s.snapshot.Installed {

@@ -30,7 +30,7 @@ func (s *Session) runWrite(ctx context.Context, x *execution, p *portal) (*curso
 	if err != nil {
 		return nil, err
 	}
-	if err := s.dropTemps(ctx); err != nil {
+	if err := s.dropTemps(ctx, x.facts.User); err != nil {
 		return nil, err
 	}
 	c, err := s.writeRows(ctx, x, p, tx, t)
@@ -45,7 +45,7 @@ func (s *Session) writeRows(ctx context.Context, x *execution, p *portal, tx eng
 	if err := s.fillRows(ctx, x, t); err != nil {
 		return nil, err
 	}
-	p.temps = append(x.temps(), w.Temps...)
+	p.temps = x.temps()
 	own := s.ownStyles(x.facts)
 	if err := s.changeStyles(ctx, own, engineStyles); err != nil {
 		return nil, err
