@@ -19,6 +19,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/socket"
 	"github.com/sluicedb/sluice/proxy/startup"
 )
 
@@ -146,7 +147,7 @@ func (s *Server) logIn(c net.Conn, l *login) *Session {
 	if err := watchOver(c, s.config.KeepAlive, s.config.UserTimeout); err != nil {
 		s.config.Logger.Debug("cannot set the keepalive of a connection", "client", c.RemoteAddr().String(), "error", err)
 	}
-	login, err := startup.Accept(l.ctx, c, s.startupConfig())
+	login, err := startup.Accept(l.ctx, socket.New(c), s.startupConfig())
 	l.end()
 	if err != nil {
 		s.config.Logger.Debug("login failed", "client", c.RemoteAddr().String(), "error", err)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/proxy/socket"
 )
 
 // endpoint is one way to reach home.
@@ -88,6 +90,7 @@ func (e endpoint) dial(ctx context.Context, home *pgconn.Config) (net.Conn, erro
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.SetKeepAlive(true)
 	}
+	c = socket.New(c)
 	if e.tls == nil {
 		return c, nil
 	}
