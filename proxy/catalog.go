@@ -28,7 +28,7 @@ func (s *Session) mentions(text string) bool {
 	if s.writing != nil {
 		return true
 	}
-	holds, cursors := s.holdsStatements(), s.hasCursors()
+	holds, cursors := s.holdsStatements(), s.hasCursors() || s.hidesAny()
 	return parser.Concerns(text, func(word string) bool {
 		return triggers[word] || s.snapshot.Mentions(word) || holds && word == "execute" || cursors && cursorWords[word] || len(s.inputs) > 0 && word == "discard"
 	})

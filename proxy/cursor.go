@@ -57,13 +57,14 @@ func (s *Session) forgetPortalColumns() {
 	s.portalColumns = nil
 }
 
+const cursorHold = 0x20 // CURSOR_OPT_HOLD of Postgres
+
 // checkCursor refuses a DECLARE CURSOR that needs a transaction block where there is none. Home cannot be left to do so: the
 // inputs are shipped before it, and from Postgres 18 on what is pipelined behind another statement is in an implicit block,
 // so that it is left to home where the client has executed another.
 func (s *Session) checkCursor(x *execution) error {
-	const hold = 0x20 // CURSOR_OPT_HOLD
 	d := x.statement.Node.Stmt.GetDeclareCursorStmt()
-	if d == nil || d.Options&hold != 0 || s.home.inBlock() || s.executed {
+	if d == nil || d.Options&cursorHold != 0 || s.home.inBlock() || s.executed {
 		return nil
 	}
 	return needsBlock("DECLARE CURSOR")

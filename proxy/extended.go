@@ -135,7 +135,7 @@ func (s *Session) settleParses() error {
 }
 
 func (s *Session) onBind(size int) error {
-	if len(s.portals) == 0 && s.writing == nil && !s.holdsStatements() {
+	if len(s.portals) == 0 && s.writing == nil && len(s.described) == 0 && !s.holdsStatements() {
 		return s.pass('B', size)
 	}
 	if err := s.settleParses(); err != nil {
@@ -293,7 +293,7 @@ func (s *Session) refuse(size int, err error) error {
 }
 
 func (s *Session) onDescribeOrClose(typ byte, size int) error {
-	if len(s.portals) == 0 && !s.holdsStatements() {
+	if len(s.portals) == 0 && len(s.described) == 0 && !s.holdsStatements() {
 		return s.pass(typ, size)
 	}
 	frame, err := s.in.Frame(size)
@@ -446,6 +446,7 @@ func (s *Session) settleTransaction() {
 		s.closePortals()
 		s.forgetPortalColumns()
 		s.temps, s.unread, s.inputs = nil, nil, nil // gone with it
+		s.forgetDescriptions()
 	}
 }
 

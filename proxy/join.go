@@ -36,7 +36,11 @@ func (s *Session) shipAll(x *execution) error {
 	run := s.begin()
 	defer run.end()
 	defer run.limit(x.timeout())()
-	if err := s.shipInputs(run.ctx, x); err != nil || x.facts.ReadOnly {
+	err := s.shipInputs(run.ctx, x)
+	if err == nil {
+		err = s.noteDescription(run.ctx, x)
+	}
+	if err != nil || x.facts.ReadOnly {
 		return s.cause(err)
 	}
 	return s.noteCursor(run.ctx, x)

@@ -36,7 +36,12 @@ func (s *Session) bindLate(size int, p *prepared, m *pgproto3.Bind) error {
 		s.skip = true
 		return s.fail(err)
 	}
-	s.portals[m.DestinationPortal] = &portal{late: &late{p.statement, d, m}, shadowed: true, described: true}
+	bound := &portal{late: &late{p.statement, d, m}, formats: m.ResultFormatCodes, shadowed: true, described: true}
+	if err := s.describeFetched(s.ctx, p.statement, m.DestinationPortal, bound); err != nil {
+		s.skip = true
+		return s.fail(err)
+	}
+	s.portals[m.DestinationPortal] = bound
 	s.say(&pgproto3.BindComplete{})
 	return s.flush()
 }
@@ -58,7 +63,7 @@ func (s *Session) planLate(name string, p *portal) (*portal, error) {
 	case err != nil:
 		return nil, s.cause(err)
 	case !ours:
-		p = &portal{home: true, described: true}
+		p = &portal{home: true, fields: p.fields, formats: p.formats, described: p.described}
 	case x.plan != nil && x.atHome():
 		p, err = s.rebindHome(name, x, p.late.bind)
 	default:

@@ -106,6 +106,9 @@ func (s *Session) fetchedFields(st *parser.Statement) []pgproto3.FieldDescriptio
 	if p := s.ownCursor(n.Portalname); p != nil {
 		return withFormats(p.fields, nil)
 	}
+	if fields := s.fetchesHidden(st.Node.Stmt); fields != nil {
+		return withFormats(fields, nil)
+	}
 	return nil
 }
 
@@ -117,9 +120,13 @@ func (s *Session) describeControl(size int, name string, fields []pgproto3.Field
 	if s.home.failed() {
 		return s.drop(size)
 	}
-	var r request // which complains where nothing can be described
-	if err := s.ask(s.ctx, r.describe('S', name), nil); err != nil {
+	var r request
+	d, err := s.readDescription(s.ctx, r.describe('S', name)) // which complains where nothing can be described
+	if err != nil {
 		return s.refuse(size, err)
+	}
+	if d.rows { // home has the portal
+		fields = s.withOrigins(d.fields, fields)
 	}
 	if s.home.state() == 'E' {
 		return s.refuse(size, aborted())

@@ -19,6 +19,7 @@ type portal struct {
 	fields  []pgproto3.FieldDescription // nil: returns no rows
 	formats []int16
 	home    bool
+	hidden  bool // home cannot tell FETCH where its columns come from
 	// late is set until the first Execute of a utility.
 	late *late
 	// shadowed says that home has a portal of the same name, which lives and dies as this one would; described, that it
@@ -63,7 +64,7 @@ func (s *Session) bindHome(x *execution, m *pgproto3.Bind) error {
 		return err
 	}
 	name := m.DestinationPortal
-	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true}
+	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true, hidden: m.DestinationPortal != "" && x.hidesOrigins()}
 	if x.statement.Kind != parser.DeclareCursor { // whose cursor reads them longer than this portal lives
 		p.temps = x.temps()
 	}

@@ -82,12 +82,13 @@ type Session struct {
 
 	twins atomic.Pointer[map[uint32]uint32] // of the snapshot, for the backend goroutine
 
-	portals map[string]*portal
-	control map[string]*prepared // statements of transaction control, by name
-	temps   []temp               // temporary tables whose statement is over
-	inputs  []input              // at home, of the open transaction
-	unread  []string             // portals of our own at home that are read no more
-	writing *write               // the open write transaction of a foreign server
+	portals   map[string]*portal
+	described map[string]described // cursors whose columns' origins home does not know
+	control   map[string]*prepared // statements of transaction control, by name
+	temps     []temp               // temporary tables whose statement is over
+	inputs    []input              // at home, of the open transaction
+	unread    []string             // portals of our own at home that are read no more
+	writing   *write               // the open write transaction of a foreign server
 }
 
 func newSession(server *Server, login *startup.Result) *Session {

@@ -194,7 +194,7 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 	switch {
 	case err != nil:
 		return false, s.cause(err)
-	case !ours && alone:
+	case !ours && alone && s.fetchesHidden(st.Node.Stmt) == nil:
 		return true, nil
 	case !ours:
 		return false, s.passStatement(st)
@@ -267,9 +267,17 @@ func (s *Session) passStatement(st *parser.Statement) error {
 		return err
 	}
 	s.out = append(s.out, d.notices...)
-	var r request
-	if d, err = s.readDescription(s.ctx, r.close('P', ownPortal).bind(ownPortal, onceName, nil).describe('P', ownPortal)); err != nil {
+	formats, err := s.fetchFormats(st.Node.Stmt)
+	if err != nil {
 		return err
+	}
+	var r request
+	r.close('P', ownPortal).add('B', &pgproto3.Bind{DestinationPortal: ownPortal, PreparedStatement: onceName, ResultFormatCodes: formats})
+	if d, err = s.readDescription(s.ctx, r.describe('P', ownPortal)); err != nil {
+		return err
+	}
+	if fields := s.fetchesHidden(st.Node.Stmt); fields != nil {
+		d.fields = s.withOrigins(d.fields, fields)
 	}
 	if st.Kind == parser.Select {
 		return s.runOwn(s.runPortal, d)

@@ -25,6 +25,8 @@ func (s *Session) handles(st *parser.Statement) bool {
 		return true
 	case executed(n) != nil:
 		return s.prepared(executed(n).Name) != nil
+	case s.fetchesHidden(n) != nil:
+		return true
 	default:
 		return parser.Plans(st)
 	}

@@ -56,7 +56,7 @@ var themes = []theme{
 	{"roles", [][]statement{roles, roles, views, foreignReads, homeReads, homeWrites, transactions, savepoints}, []string{"", "home_join"}, false},
 	{"modes", [][]statement{modes, modes, foreignReads, homeReads, homeWrites, transactions, savepoints}, []string{"", "home_join"}, false},
 	{"read-only writes", [][]statement{modes, foreignWrites, foreignReads, transactions, points}, nil, false},
-	{"cursors", [][]statement{cursors, cursors, cursors, foreignReads, transactions, savepoints}, []string{"", "home_join"}, false},
+	{"cursors", [][]statement{cursors, cursors, cursors, foreignReads, views, transactions, savepoints}, []string{"", "home_join"}, false},
 	{"preparations", [][]statement{preparations, preparations, foreignReads, transactions, homeReads}, []string{"", "home_join"}, false},
 	{"settings", [][]statement{views, settings, settings, foreignReads, copies, transactions}, []string{"", "home_join"}, false},
 	{"copies", [][]statement{copies, copies, homeWrites, foreignReads, transactions}, []string{"", "home_join"}, false},

@@ -59,8 +59,6 @@ var foreignReads = []statement{
 	{sql: "select k from f for update"},
 }
 
-// views stand apart. Rule "origin behind views": FETCH of a portal that home runs over shipped rows does not name the view
-// that a column comes from.
 var views = []statement{{sql: "select u from fv order by k"}, {sql: "select count(u) from fv where k > $1", params: "i"}}
 
 var homeReads = []statement{
@@ -149,6 +147,7 @@ var cursors = []statement{
 	{sql: "declare c binary cursor for select k, d from f order by k"},
 	{sql: "declare d cursor with hold for select k, t from f order by k"},
 	{sql: "declare c cursor for select v from h order by k"},
+	{sql: "declare c cursor for select k, u from fv order by k"},
 	{sql: "declare c cursor for select 10 / (k - 3) from f order by k"},
 	{sql: "fetch c"}, {sql: "fetch 2 from c"}, {sql: "fetch all from c"}, {sql: "fetch backward 1 from c"}, {sql: "fetch prior from c"},
 	{sql: "fetch 2 from d"}, {sql: "fetch all d"}, {sql: "move 2 in c"}, {sql: "move all in c"}, {sql: "fetch 0 from c"},
