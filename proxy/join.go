@@ -82,6 +82,7 @@ func (s *Session) dropTemps(ctx context.Context, role uint32) error {
 	if len(names) == 0 {
 		return nil
 	}
+	s.inputs = slices.DeleteFunc(s.inputs, func(in input) bool { return slices.Contains(names, "pg_temp."+in.name) })
 	sql := "DROP TABLE IF EXISTS " + strings.Join(names, ", ")
 	var r request
 	for _, name := range s.unread {

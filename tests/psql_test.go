@@ -29,7 +29,8 @@ func TestPsqlDescribes(t *testing.T) {
 		"COMMENT ON FOREIGN TABLE orders IS 'what was ordered'", "CREATE TABLE plain (a int PRIMARY KEY, b text)", "CREATE VIEW seen AS SELECT id FROM orders",
 		"CREATE VIEW both_sides AS SELECT o.id, p.b FROM orders o JOIN plain p ON p.a = o.id", "GRANT SELECT ON orders TO PUBLIC", "CREATE USER MAPPING FOR PUBLIC SERVER lake")
 	for _, c := range []string{`\d`, `\d+`, `\dE`, `\dE+`, `\det`, `\det+`, `\des`, `\des+`, `\dew`, `\dew+`, `\deu+`, `\dt`, `\dt+`, `\dv+`, `\d orders`, `\d+ orders`,
-		`\d plain`, `\d+ seen`, `\d+ both_sides`, `\dp`, `\dp orders`, `\dn+`, `\df`, `\di`, `\ds`, `\dx`, `\l`, `\dd`, `\dT`, `\sv seen`, `\d nope`, `\d ord*`, `\dt *.orders`, `\dE *.*`} {
+		`\d plain`, `\d+ seen`, `\d+ both_sides`, `\dp`, `\dp orders`, `\dn+`, `\df`, `\di`, `\ds`, `\dx`, `\l`, `\dd`, `\dT`, `\sv seen`, `\d nope`, `\d ord*`, `\dt *.orders`, `\dE *.*`,
+		`\z`, `\dX`, `\ddp`, `\drg`, `\dRp`, `\dP+`, `\dconfig work_mem`, `\dC`, `\dm`, `\d+ pg_class`} {
 		through, direct := psql(t, w.through, c), psql(t, w.direct, c)
 		if through != direct {
 			t.Errorf("%s through the proxy:\n%s\nat home:\n%s", c, through, direct)
