@@ -95,7 +95,7 @@ func values(figures [3][]float64, form func(float64) string) (out [3]string) {
 	return out
 }
 
-// roundTrips compares many small statements: pgbench, select only, prepared.
+// roundTrips compares many small statements: pgbench, select only, in each of its modes of the protocol.
 func roundTrips(ctx context.Context, r *rig, report *report) (err error) {
 	pgbench, err := findPgbench()
 	if err != nil {
@@ -111,10 +111,20 @@ func roundTrips(ctx context.Context, r *rig, report *report) (err error) {
 		return err
 	}
 	defer func() { err = stop(err) }()
-	progress("pgbench: %d turns of %v each", r.turns, r.time)
+	for _, protocol := range []string{"simple", "extended", "prepared"} {
+		progress("pgbench: %s, %d turns of %v each", protocol, r.turns, r.time)
+		if err := r.roundTripsBy(ctx, protocol, pgbench, all, report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// roundTripsBy compares them in one of pgbench's modes of the protocol.
+func (r *rig) roundTripsBy(ctx context.Context, protocol, pgbench string, all candidates, report *report) error {
 	seconds := strconv.Itoa(int(r.time.Seconds()))
 	s, err := all.turns(r.turns, func(addr string) (float64, time.Duration, error) {
-		out, err := r.pgbench(ctx, pgbench, addr, "-n", "-S", "-M", "prepared", "-c", strconv.Itoa(r.clients), "-j", "2", "-T", seconds)
+		out, err := r.pgbench(ctx, pgbench, addr, "-n", "-S", "-M", protocol, "-c", strconv.Itoa(r.clients), "-j", "2", "-T", seconds)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -123,7 +133,7 @@ func roundTrips(ctx context.Context, r *rig, report *report) (err error) {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("pgbench -S prepared, c = %d", r.clients)
+	what := fmt.Sprintf("pgbench -S %s, c = %d", protocol, r.clients)
 	l := line{what: what + ": tps", values: values(s.rate, count)}
 	if len(s.rate[bouncer]) > 0 {
 		got := median(ratios(s.rate[sluice], s.rate[bouncer]))
