@@ -69,7 +69,7 @@ func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
 		return nil, err
 	}
 	o := readExplain(x.statement.Node.Stmt.GetExplainStmt())
-	y := &execution{statement: inner, described: d, bind: x.bind, explained: !o.analyze}
+	y := &execution{statement: inner, described: d, bind: x.bind, explained: !o.analyze, estimated: true}
 	ours, err := s.plan(ctx, y)
 	x.tag = fixedTag("EXPLAIN")
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "EXPLAIN ANALYZE does not run writes to foreign tables"), "Use EXPLAIN without ANALYZE.")
 	}
 	if p.Route == plan.Remote && p.Write == nil {
-		root.Type, root.Server, root.SQL = "Foreign Scan", p.Server.Name, p.RemoteSQL
+		root.Type, root.Server, root.SQL, root.Rows = "Foreign Scan", p.Server.Name, p.RemoteSQL, p.Rows
 		return root, s.explainStream(ctx, root, y, o)
 	}
 	if p.Route == plan.Federated {
@@ -163,7 +163,7 @@ func (s *Session) explained(ctx context.Context, y *execution, o explainOptions)
 }
 
 func inputNode(in *plan.Input) *node {
-	n := &node{Type: "Home Scan", Table: in.Relation.Schema + "." + in.Relation.Name, SQL: in.RemoteSQL, Filters: in.Filters}
+	n := &node{Type: "Home Scan", Table: in.Relation.Schema + "." + in.Relation.Name, SQL: in.RemoteSQL, Filters: in.Filters, Rows: in.Rows}
 	if in.Relation.Schema == "" { // a SELECT that its server computes
 		n.Table = in.Relation.Name
 	}

@@ -20,6 +20,7 @@ type node struct {
 	SQL     string
 	Kept    []string // conditions that home evaluates
 	Why     []string // the same, with the reason for each
+	Rows    int64    // an estimate, 0 for none
 	actual  *meter   // what running it took, nil where it was not run
 	Plans   []*node
 
@@ -57,6 +58,9 @@ func (n *node) properties() []property {
 	add("Remote SQL", n.SQL)
 	add("Filter", strings.Join(n.Kept, " AND "))
 	add("Not Shipped", n.Why)
+	if n.Rows > 0 {
+		add("Plan Rows", n.Rows)
+	}
 	if n.actual != nil {
 		add("Actual Startup Time", milliseconds(n.actual.first))
 		add("Actual Total Time", milliseconds(n.actual.last))
@@ -219,6 +223,9 @@ func (n *node) lines(out []string, indent string, o explainOptions) []string {
 	head := n.Type
 	if n.Table != "" {
 		head += " on " + n.Table
+	}
+	if n.Rows > 0 {
+		head += fmt.Sprintf("  (rows=%d)", n.Rows)
 	}
 	if m := n.actual; m != nil {
 		head += fmt.Sprintf("  (actual time=%.3f..%.3f rows=%d bytes=%d)", milliseconds(m.first), milliseconds(m.last), m.rows, m.bytes)

@@ -60,6 +60,8 @@ type Server struct {
 	pace     startup.Pace
 	trim     trim
 	facts    sync.Map // of home by database: engines.Facts
+	// estimates are of foreign tables, by estimateKey.
+	estimates sync.Map
 
 	mu        sync.Mutex
 	sessions  map[uint32][]*Session // by home's process ID, which servers behind one address may give twice

@@ -30,6 +30,7 @@ type execution struct {
 	texts     []*string // parameters in text form, once asked for
 	explained bool      // it is not run, its plan is shown
 	kept      bool      // it is what an EXECUTE names
+	estimated bool      // with how many rows are expected
 }
 
 // atHome reports whether home runs the statement, over inputs that are shipped to it.
@@ -212,6 +213,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 		},
 		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, OnFullScan: x.facts.OnFullScan, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
 		Facts: s.askFacts(ctx, x.facts.User), Definition: s.askDefinition(ctx),
+		Rows: s.askRows(ctx, x.facts.User), Estimates: x.estimated,
 	}
 	if x.explained {
 		req.OnFullScan = "" // it tells what is in the way

@@ -108,7 +108,7 @@ func TestExplainWhy(t *testing.T) {
 		}
 	}
 	text = rows(t, conn, "EXPLAIN ANALYZE SELECT reverse(name) FROM item JOIN h USING (id) WHERE item.id > 10")
-	if !regexp.MustCompile(`Foreign Scan on public.item  \(actual time=\d+\.\d{3}\.\.\d+\.\d{3} rows=4989 bytes=\d{5,}\)`).MatchString(text) {
+	if !regexp.MustCompile(`Foreign Scan on public.item  \(rows=1666\)  \(actual time=\d+\.\d{3}\.\.\d+\.\d{3} rows=4989 bytes=\d{5,}\)`).MatchString(text) {
 		t.Errorf("no rows and bytes of the scan in\n%s", text)
 	}
 }
@@ -142,5 +142,31 @@ func TestFullScan(t *testing.T) {
 	exec1(t, conn, "SET sluice.on_full_scan = never")
 	if _, err := conn.Exec(timed(t), "SELECT * FROM item"); sqlState(err) != "22023" {
 		t.Errorf("a value that there is not: %v", err)
+	}
+}
+
+// TestExplainRows has the rows that each engine knows of a table, and what conditions and limits are thought to leave over.
+func TestExplainRows(t *testing.T) {
+	_, through, _ := twins(t)
+	other, admin := fixture(t)
+	if _, err := admin.Exec(t.Context(), "ANALYZE"); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, through, append(otherServer(t, other, ""), "IMPORT FOREIGN SCHEMA plain FROM SERVER other INTO fo")...)
+	conn := connect(t, through)
+	for _, schema := range []string{"fx", "fp", "fo"} {
+		for sql, want := range map[string]string{
+			"SELECT k FROM {s}.series":                                      "Foreign Scan  (rows=3000)\n",
+			"SELECT k FROM {s}.series LIMIT 20":                             "Foreign Scan  (rows=20)\n",
+			"SELECT max(k) FROM {s}.series":                                 "Foreign Scan  (rows=1)\n",
+			"SELECT h.shout(t) FROM {s}.series":                             "Foreign Scan on {s}.series  (rows=3000)\n",
+			"SELECT h.shout(t) FROM {s}.series WHERE g = 5":                 "Foreign Scan on {s}.series  (rows=1000)\n",
+			"SELECT m.mark, s.t FROM {s}.series s JOIN h.marks m USING (k)": "Foreign Scan on {s}.series  (rows=3000)\n",
+		} {
+			in := strings.NewReplacer("{s}", schema)
+			if text := rows(t, conn, "EXPLAIN "+in.Replace(sql)); !strings.Contains(text, in.Replace(want)) {
+				t.Errorf("no %q in EXPLAIN %s\n%s", in.Replace(want), in.Replace(sql), text)
+			}
+		}
 	}
 }

@@ -19,6 +19,9 @@ type Dialect interface {
 	Column(c *catalog.Column, alias string) string
 	// Relation returns the FROM item that reads a foreign table.
 	Relation(r *catalog.Relation) (string, error)
+	// RowsSQL returns a query for about how many rows a foreign table has, as a bigint; it has no row, or NULL, where the engine
+	// does not know. Empty where no engine knows without reading.
+	RowsSQL(r *catalog.Relation) string
 	// RowID is the expression that names a row of a table for UPDATE and DELETE.
 	RowID() string
 	// Verbatim reports that the engine is a Postgres: statements are shipped as they stand, and its rows are home's frames.

@@ -142,14 +142,32 @@ func (d DuckDB) Relation(r *catalog.Relation) (string, error) {
 var globEscape = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 func (d DuckDB) table(r *catalog.Relation) string {
-	schema, name := r.Options["schema_name"], r.Options["table_name"]
+	schema, name := duckName(r)
+	return d.Identifier(schema) + "." + d.Identifier(name)
+}
+
+func duckName(r *catalog.Relation) (schema, name string) {
+	schema, name = r.Options["schema_name"], r.Options["table_name"]
 	if schema == "" {
 		schema = "main"
 	}
 	if name == "" {
 		name = r.Name
 	}
-	return d.Identifier(schema) + "." + d.Identifier(name)
+	return schema, name
+}
+
+// RowsSQL reads the catalog of a database, or what Parquet files say of themselves.
+func (d DuckDB) RowsSQL(r *catalog.Relation) string {
+	if r.Server.Options["directory"] == "" {
+		schema, name := duckName(r)
+		return "SELECT estimated_size FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = " + d.Literal(schema) + " AND table_name = " + d.Literal(name)
+	}
+	files, err := d.Relation(r)
+	if args, ok := strings.CutPrefix(files, "read_parquet"); ok && err == nil {
+		return "SELECT CAST(sum(num_rows) AS BIGINT) FROM parquet_file_metadata" + args
+	}
+	return ""
 }
 
 // files returns the table function that reads one file or all that match a pattern.

@@ -91,6 +91,16 @@ func (d Postgres) Relation(r *catalog.Relation) (string, error) {
 	return d.Identifier(schema) + "." + d.Identifier(name), nil
 }
 
+// RowsSQL has what planners go by: how large a table is, and how many rows a page had when it was last looked at.
+func (d Postgres) RowsSQL(r *catalog.Relation) string {
+	name, _ := d.Relation(r)
+	table := "pg_catalog.to_regclass(" + d.Literal(name) + ")"
+	return `SELECT pg_catalog.sum(pg_catalog.pg_relation_size(c.oid) OPERATOR(pg_catalog./) 8192 OPERATOR(pg_catalog.*)
+ CASE WHEN c.relpages OPERATOR(pg_catalog.>) 0 THEN c.reltuples OPERATOR(pg_catalog./) c.relpages ELSE 100 END)::pg_catalog.int8
+FROM pg_catalog.pg_class c WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}') AND (c.oid OPERATOR(pg_catalog.=) ` + table + `
+ OR c.oid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree(` + table + `) WHERE isleaf)))`
+}
+
 // Table is empty: another Postgres gets statements as they stand, node by node.
 func (Postgres) Table() Index { return nil }
 

@@ -17,12 +17,6 @@ type Bind struct {
 	Type     uint32 // of From's key: an integer's, or text
 }
 
-// Estimates of rows where nothing is known but whether conditions leave some over.
-const (
-	filteredRows = 50_000
-	allRows      = 1_000_000
-)
-
 // mostFromRows is how many rows an input may have, by estimate, whose keys are tried.
 const mostFromRows = 100_000
 
@@ -41,11 +35,11 @@ func (b *builder) binds() []Bind {
 		}
 		for _, pair := range b.equalities(q) {
 			from, to := pair[0], pair[1]
-			if from.source.estimate(b) > to.source.estimate(b) {
+			if from.source.rows > to.source.rows {
 				from, to = to, from
 			}
 			f, t := from.source.feed-1, to.source.feed-1
-			if taken[t] || taken[f] || uses[t+1] > 1 || from.source.estimate(b) > mostFromRows || f == t || from.source.server == nil && to.source.server == nil {
+			if taken[t] || taken[f] || uses[t+1] > 1 || from.source.rows > mostFromRows || f == t || from.source.server == nil && to.source.server == nil {
 				continue
 			}
 			if bind, ok := b.bindInputs(f, t, from, to); ok {
@@ -118,21 +112,6 @@ func keyOf(n *pg_query.Node, sources []*source) (k key) {
 func keyTypes(a, b *catalog.Column) bool {
 	ta, tb := columnTyp(a, dialect.DuckDB{}), columnTyp(b, dialect.DuckDB{})
 	return ta.IsInt() && tb.IsInt() || ta.IsText() && tb.IsText() && ta.Exact && tb.Exact
-}
-
-// estimate is how many rows a source is thought to yield.
-func (s *source) estimate(b *builder) int64 {
-	switch in := &b.inputs[s.feed-1]; {
-	case s.rows < 0: // a view of home's
-		return filteredRows
-	case s.server == nil && len(in.Filters) > 0:
-		return s.rows / 3
-	case s.server == nil:
-		return s.rows
-	case len(in.Filters) > 0:
-		return filteredRows
-	}
-	return allRows
 }
 
 // bindInputs makes a Bind of two keys.

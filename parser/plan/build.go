@@ -205,6 +205,7 @@ func (b *builder) shipSources() error {
 	b.shipViews()
 	b.shipSelects()
 	filters, probes := b.filters(), b.probes()
+	b.share(filters)
 	for i := range b.sources {
 		s := &b.sources[i]
 		in, err := b.input(s, filters[s.Var])
@@ -212,6 +213,9 @@ func (b *builder) shipSources() error {
 			return err
 		}
 		in.probe(s, probes[s.Var])
+		if b.req.Estimates {
+			in.Rows = b.estimated(s, len(in.Filters) > 0)
+		}
 		if !in.Spelled {
 			b.redirect(s, in.TempName)
 		} else if err := spell(s, in); err != nil {

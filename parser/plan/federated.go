@@ -102,6 +102,7 @@ func (b *builder) addHome() bool {
 // feed makes an input of each source.
 func (b *builder) feed() bool {
 	filters := b.filters()
+	b.share(filters)
 	for i := range b.sources {
 		s := &b.sources[i]
 		var in *Input
@@ -120,7 +121,8 @@ func (b *builder) feed() bool {
 			return false
 		}
 		s.feed = slices.IndexFunc(b.inputs, func(o Input) bool { return o.TempName == in.TempName }) + 1
-		in.Rows = s.estimate(b)
+		in.Rows = b.estimated(s, len(in.Filters) > 0)
+		s.rows = in.Rows
 	}
 	return true
 }

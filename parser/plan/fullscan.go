@@ -32,7 +32,15 @@ func (p *Plan) checkScans(req Request) error {
 
 // scanned returns the foreign table all of whose rows a statement yields, nil for none.
 func (b *builder) scanned(q *pg_query.SelectStmt) *catalog.Relation {
-	if len(q.FromClause) != 1 || q.WhereClause != nil || q.LimitCount != nil || len(q.GroupClause)+len(q.DistinctClause) > 0 || q.HavingClause != nil {
+	if s := b.one(q); s != nil && q.WhereClause == nil && q.LimitCount == nil {
+		return s.table
+	}
+	return nil
+}
+
+// one returns the foreign table of which a statement yields each row once, or some; nil for none.
+func (b *builder) one(q *pg_query.SelectStmt) *source {
+	if len(q.FromClause) != 1 || len(q.GroupClause)+len(q.DistinctClause) > 0 || q.HavingClause != nil {
 		return nil
 	}
 	for _, n := range q.TargetList {
@@ -40,8 +48,5 @@ func (b *builder) scanned(q *pg_query.SelectStmt) *catalog.Relation {
 			return nil
 		}
 	}
-	if s := b.sourceOf(q.FromClause[0].GetRangeVar()); s != nil {
-		return s.table
-	}
-	return nil
+	return b.sourceOf(q.FromClause[0].GetRangeVar())
 }

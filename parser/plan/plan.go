@@ -43,6 +43,9 @@ type Request struct {
 	TempPrefix string                                       // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
 	Facts      AskFacts                                     // nil: nothing is known of servers
 	Definition func(view *catalog.Relation) (string, error) // asks for the query of one of the snapshot's views
+	// Rows asks for sizes of tables; nil: none is known. Estimates says that home's inputs have them as well, for EXPLAIN.
+	Rows      AskRows
+	Estimates bool
 	// Only are the columns of a relation, by its OID, that home says the statement uses at most; nil where it was not asked.
 	Only map[uint32][]int16
 	// Home are the relations of home's own that the statement names, by OID; nil where nothing can be federated.
@@ -52,6 +55,9 @@ type Request struct {
 // AskFacts asks for what must be known of home, and of a server that is a Postgres too, before parts of a statement are
 // shipped to it as they stand.
 type AskFacts func(server *catalog.Server, role uint32) (home, remote engines.Facts, err error)
+
+// AskRows asks for about how many rows a foreign table has, as a role, or (0) the current one; negative where that is not known.
+type AskRows func(t *catalog.Relation, role uint32) int64
 
 // Settings are those of the session that decide whether an engine's values read as home's would.
 type Settings struct {
@@ -77,6 +83,7 @@ type Plan struct {
 	whole     *catalog.Relation // all of whose rows leave the server, nil for none
 	Guarded   bool              // an error of class 22 may be the engine's alone: it is home then that computes
 	checks    []check           // of the values of parameters
+	Rows      int64             // an estimate of how many are yielded, 0 for none
 	Copy      *CopyFormat       // the statement is a COPY (SELECT …) TO STDOUT of the rows; nil for none
 
 	Binds []Bind // Federated: how some of the Inputs may restrict others
@@ -123,9 +130,9 @@ type Input struct {
 	RowID  bool
 	Parent string
 
-	// Of a federated statement: what the columns are in the federation engine, and about how many rows there are (0: unknown).
+	Rows int64 // an estimate, 0 for none
+	// Feed is what the columns are in the federation engine.
 	Feed []engines.FeedColumn
-	Rows int64
 	// BoundSQL is RemoteSQL for the rows alone that have one of some keys: its last parameter holds them, as an array of a
 	// Postgres (Arrays) or of JSON. Empty where no Bind restricts the input.
 	BoundSQL string

@@ -46,7 +46,7 @@ func (b *builder) remote() *Plan {
 	}
 	return &Plan{
 		Route: Remote, Server: b.sources[0].server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
-		Copy: format, whole: b.scanned(sel), Guarded: s.guarded,
+		Copy: format, whole: b.scanned(sel), Rows: b.yielded(sel), Guarded: s.guarded,
 	}
 }
 

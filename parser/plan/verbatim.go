@@ -68,7 +68,7 @@ func (b *builder) whole(sel *pg_query.SelectStmt, format *CopyFormat) *Plan {
 	}
 	return &Plan{
 		Route: Remote, Server: b.sources[0].server, Role: b.sources[0].role, RemoteSQL: sql, Params: v.params, Values: v.values,
-		Privileges: b.privileges, Copy: format, whole: b.scanned(sel),
+		Privileges: b.privileges, Copy: format, whole: b.scanned(sel), Rows: b.yielded(sel),
 	}
 }
 
