@@ -42,6 +42,8 @@ var duckFunctions = slices.Concat(Table{
 	{Function, "ceiling", takes(Fixed), roundedTo(0), "CAST(ceil($1) AS $t)", "numeric_rounding"},
 	{Function, "floor", takes(Fixed), roundedTo(0), "CAST(floor($1) AS $t)", "numeric_rounding"},
 
+	{Function, "to_char", []Arg{{Class: Date}, template}, guardedText, dated("DATE", "strftime($1, $2)"), "to_char"},
+	{Function, "to_char", []Arg{{Class: Timestamp}, template}, guardedText, dated("TIMESTAMP", "strftime($1, $2)"), "to_char"},
 	{Function, "date_trunc", []Arg{units, {Class: Timestamp}}, is(Plain(timestampOID)), "date_trunc($1, $2)", "date_functions"},
 },
 	parts("year", Date, 4, inYears("DATE")), parts("year", Timestamp, 4, inYears("TIMESTAMP")),
@@ -69,8 +71,11 @@ func parts(name string, of Class, digits int, within string) Table {
 }
 
 // inYears leaves years that the two count differently, and infinity, to home.
-func inYears(typ string) string {
-	return "CASE WHEN $2 < " + typ + " '0001-01-01' OR $2 > " + typ + " '9999-12-31' THEN error('SQLSTATE 0A000: a year out of range') ELSE %s END"
+func inYears(typ string) string { return strings.ReplaceAll(dated(typ, "%s"), "$1", "$2") }
+
+// dated is inYears of an expression over the first argument.
+func dated(typ, sql string) string {
+	return "CASE WHEN $1 < " + typ + " '0001-01-01' OR $1 > " + typ + " '9999-12-31' THEN error('SQLSTATE 0A000: a year out of range') ELSE " + sql + " END"
 }
 
 // asciiOnly leaves to home what is not ASCII: the two have their own tables of letters.

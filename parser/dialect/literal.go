@@ -18,6 +18,7 @@ var (
 	escaped   = literal(Text, "a pattern", func(text string) bool { return isText(text) && closed(text) })
 	given     = Arg{Class: Equal, Words: "a parameter that is a pattern", Param: closed}
 	letters   = literal(Text, "a pattern of ASCII", func(text string) bool { return isASCII(text) && closed(text) })
+	template  = Arg{Class: Text, Literal: isTemplate, Print: strftime, Words: "a template of YYYY, MM, DD, HH24, MI, SS, MS, US, Mon, Dy, FMMonth, FMDay, FMMM and FMDD"}
 	separator = literal(Text, "a literal", isText)
 	units     = literal(Text, "second, minute, hour, day, week, month, quarter, year", oneOf("second", "minute", "hour", "day", "week", "month", "quarter", "year"))
 )

@@ -28,9 +28,11 @@ func (s *shipper) cast(c *pg_query.TypeCast, e *scope) (string, typ, bool) {
 	if !ok {
 		return s.no("a cast to %s with a modifier is evaluated at home", name)
 	}
-	want.Bytewise, want.Exact = true, true
+	want.Bytewise, want.Exact = s.b.bytewise(), true
 	if isLiteral(c.Arg) && !isNull(c.Arg) {
-		return s.typed(c.Arg, e, want)
+		sql, t, ok := s.typed(c.Arg, e, want)
+		t.Bytewise = want.Bytewise
+		return sql, t, ok
 	}
 	list, ok := s.operands([]*pg_query.Node{c.Arg}, e)
 	if !ok {

@@ -153,6 +153,7 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 			s.guarded = true
 		}
 		s.require(entry, out)
+		t = s.collated(entry, types, t)
 		t.Declared = false
 		if kind == dialect.Operator {
 			s.widen(name, out, &t)

@@ -94,7 +94,7 @@ func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, 
 		if t := columns[i].typ; t.Wide || t.IsFloat() {
 			sql = columns[i].sql
 		}
-		if columns[i].typ.IsFloat() && (q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause)) {
+		if t := columns[i].typ; (t.IsFloat() || t.Wide) && (q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause)) {
 			s.unproven("ordering DISTINCT rows and sets by %s", columns[i].typ.Name())
 			return "", false
 		}

@@ -201,8 +201,7 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 			return "", nil, false
 		}
 		if typ.OID == unknownOID { // a bare literal is text once it is selected
-			typ = dialect.Plain(textOID)
-			typ.Bytewise, typ.Exact = true, true
+			typ = s.ownText()
 			sql = "CAST(" + sql + " AS VARCHAR)"
 		}
 		if typ.Loose && typ.Dynamic != "" && e.outer == nil { // what the client sees

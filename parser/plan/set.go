@@ -94,9 +94,7 @@ func (s *shipper) values(q *pg_query.SelectStmt, e *scope) (string, []scopeColum
 		}
 		list, t, ok := s.sameType(column, e)
 		if !ok {
-			if list, t, ok = s.literals(column, e); !ok {
-				return "", nil, false
-			}
+			return "", nil, false
 		}
 		for j, o := range list {
 			rows[j] = append(rows[j], "CAST("+o.sql+" AS "+s.d.Type(t.OID, t.Typmod)+")")
@@ -108,22 +106,6 @@ func (s *shipper) values(q *pg_query.SelectStmt, e *scope) (string, []scopeColum
 		parts[j] = "(" + strings.Join(row, ", ") + ")"
 	}
 	return "SELECT * FROM (VALUES " + strings.Join(parts, ", ") + ") AS v (" + s.identifiers(columnNames(columns)) + ")", columns, true
-}
-
-// literals are untyped ones alone, which are text.
-func (s *shipper) literals(nodes []*pg_query.Node, e *scope) ([]operand, typ, bool) {
-	t := dialect.TextOf()
-	list := make([]operand, len(nodes))
-	for i, n := range nodes {
-		if !isLiteral(n) {
-			return nil, typ{}, false
-		}
-		var ok bool
-		if list[i].sql, _, ok = s.typed(n, e, t); !ok {
-			return nil, typ{}, false
-		}
-	}
-	return list, t, true
 }
 
 // recursive prints a common table expression that refers to itself: its first arm gives the columns their types, as at home.

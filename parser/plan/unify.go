@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -131,9 +132,11 @@ func (s *shipper) common(list []operand) (typ, bool) {
 		}
 	}
 	switch {
-	case t.OID == unknownOID:
-		s.no("only untyped literals")
+	case t.OID == unknownOID && !slices.ContainsFunc(list, func(o operand) bool { return o.plain }):
+		s.no("NULLs alone")
 		return typ{}, false
+	case t.OID == unknownOID:
+		return s.ownText(), true
 	case integers:
 		return dialect.Plain(widest(list)), true
 	case numbers && whole+scale > 38:

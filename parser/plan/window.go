@@ -59,6 +59,7 @@ func (s *shipper) window(w *pg_query.WindowDef, e *scope) (string, bool) {
 		parts = append(parts, "PARTITION BY "+strings.Join(keys, ", "))
 	}
 	keys = nil
+	var last typ
 	for _, n := range w.OrderClause {
 		sql, t, ok := s.expression(n.GetSortBy().Node, e)
 		if ok {
@@ -67,20 +68,21 @@ func (s *shipper) window(w *pg_query.WindowDef, e *scope) (string, bool) {
 		if !ok {
 			return "", false
 		}
-		keys = append(keys, sql)
+		keys, last = append(keys, sql), t
 	}
 	if len(keys) > 0 {
 		parts = append(parts, "ORDER BY "+strings.Join(keys, ", "))
 	}
-	frame, ok := s.frame(w)
+	frame, ok := s.frame(w, last)
 	if frame != "" {
 		parts = append(parts, frame)
 	}
 	return " OVER (" + strings.Join(parts, " ") + ")", ok
 }
 
-// frame prints a frame. Offsets are numbers of rows or groups that are written out.
-func (s *shipper) frame(w *pg_query.WindowDef) (string, bool) {
+// frame prints a frame over rows in the order of a key, the only one where a range has offsets. These are written out: numbers of
+// rows or groups, or what is added to the key.
+func (s *shipper) frame(w *pg_query.WindowDef, key typ) (string, bool) {
 	options := w.FrameOptions
 	if options&frameNonDefault == 0 {
 		return "", true
@@ -96,18 +98,18 @@ func (s *shipper) frame(w *pg_query.WindowDef) (string, bool) {
 	case options&frameGroups != 0:
 		unit = "GROUPS"
 	}
-	start, ok := s.bound(options, func(b frameBound) int32 { return b.start }, w.StartOffset, unit)
+	start, ok := s.bound(options, func(b frameBound) int32 { return b.start }, w.StartOffset, unit, key)
 	if !ok {
 		return "", false
 	}
 	if options&frameBetween == 0 {
 		return unit + " " + start + exclusion, true
 	}
-	end, ok := s.bound(options, func(b frameBound) int32 { return b.end }, w.EndOffset, unit)
+	end, ok := s.bound(options, func(b frameBound) int32 { return b.end }, w.EndOffset, unit, key)
 	return unit + " BETWEEN " + start + " AND " + end + exclusion, ok
 }
 
-func (s *shipper) bound(options int32, bit func(frameBound) int32, offset *pg_query.Node, unit string) (string, bool) {
+func (s *shipper) bound(options int32, bit func(frameBound) int32, offset *pg_query.Node, unit string, key typ) (string, bool) {
 	for _, b := range frameBounds {
 		if options&bit(b) == 0 {
 			continue
@@ -115,10 +117,30 @@ func (s *shipper) bound(options int32, bit func(frameBound) int32, offset *pg_qu
 		if !b.offset {
 			return b.words, true
 		}
-		if n := offset.GetAConst().GetIval(); n != nil && n.Ival >= 0 && unit != "RANGE" {
+		if unit == "RANGE" {
+			sql, ok := s.distance(offset, key)
+			return sql + b.words, ok
+		}
+		if n := offset.GetAConst().GetIval(); n != nil && n.Ival >= 0 {
 			return strconv.Itoa(int(n.Ival)) + b.words, true
 		}
 	}
 	s.unproven("a window with such a bound")
+	return "", false
+}
+
+// distance prints how far from a row's key a range goes. Where the bound is out of range, DuckDB raises an error.
+func (s *shipper) distance(offset *pg_query.Node, key typ) (string, bool) {
+	s.guarded = true
+	if n := offset.GetAConst(); n.GetIval() != nil && n.GetIval().Ival >= 0 && key.IsInt() {
+		return strconv.Itoa(int(n.GetIval().Ival)), true
+	}
+	if c := offset.GetTypeCast(); c != nil && (key.OID == dateOID || key.OID == timestampOID) && lastName(c.TypeName.Names) == "interval" {
+		if text, _ := literalText(c.Arg); !strings.Contains(text, "-") {
+			sql, _, ok := s.intervalLiteral(offset)
+			return sql, ok
+		}
+	}
+	s.unproven("a RANGE of such an offset over %s", key.Name())
 	return "", false
 }

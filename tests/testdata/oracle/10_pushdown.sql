@@ -152,6 +152,15 @@ SELECT extract(year FROM placed), extract(month FROM placed), sum(total) FROM {s
 SELECT k, date_trunc('day', ts), date_trunc('week', ts), date_trunc('month', ts), date_trunc('quarter', ts), date_trunc('year', ts) FROM {s}.dates ORDER BY k;
 SELECT k, date_trunc('hour', ts), date_trunc('minute', ts), date_trunc('second', ts) FROM {s}.dates ORDER BY k;
 
+-- case: to_char
+SELECT k, to_char(d, 'YYYY-MM-DD'), to_char(d, 'DD.MM.YYYY'), to_char(d, 'YYYYMMDD'), to_char(d, 'Mon YYYY'), to_char(d, 'Dy, FMDD FMMonth YYYY'), to_char(d, 'FMDay') FROM {s}.dates WHERE k NOT IN (3, 4, 7) ORDER BY k;
+SELECT k, to_char(ts, 'YYYY-MM-DD HH24:MI:SS'), to_char(ts, 'HH24MISS.US'), to_char(ts, 'YYYY-MM-DD"T"HH24:MI:SS.MS'), to_char(ts, 'FMMM/FMDD'), to_char(ts, 'yyyy_mm dd hh24:mi ss us ms') FROM {s}.dates WHERE k NOT IN (3, 4, 7, 8) ORDER BY k;
+SELECT k, to_char(d, 'YYYY-MM-DD'), to_char(ts, 'YYYY') FROM {s}.dates WHERE k IN (3, 4, 6, 7) ORDER BY k;
+SELECT to_char(placed, 'YYYY-MM') AS month, count(*), sum(total) FROM {s}.orders GROUP BY 1 ORDER BY 1;
+SELECT k, to_char(d, 'DDD'), to_char(d, 'Month YYYY'), to_char(d, 'YYYYth'), to_char(ts, 'SSSS'), to_char(d, 'q'), to_char(d, ''), to_char(d, 'DDDY'), to_char(ts, 'HH:MI AM') FROM {s}.dates ORDER BY k;
+SELECT to_char(d, 'YYYY MM') || '!' FROM {s}.dates WHERE k IN (1, 2) ORDER BY 1;
+SELECT k, to_char(tz, 'YYYY'), to_char(tm, 'HH24') FROM {s}.dates ORDER BY k;
+
 -- case: float_arithmetic
 SELECT k, f8 + 1, f8 - 0.5, 1 - f8, f8 + f4, f4 + 1, f4 - 0.1 FROM {s}.floats ORDER BY k;
 SELECT k, f8 * 2, f8 / 3, f4 * 2, -f8, f8 * 1.1, f4 / 3 FROM {s}.floats WHERE k NOT IN (9, 10) ORDER BY k;
@@ -332,6 +341,16 @@ SELECT * FROM (SELECT id, dept, row_number() OVER (PARTITION BY dept ORDER BY id
 SELECT count(*) FILTER (WHERE pay > 500) OVER (ORDER BY id), sum(CASE WHEN id > 3 THEN pay ELSE 0 END) OVER (ORDER BY id) FROM {s}.emp ORDER BY id;
 SELECT k, lag(n) OVER (ORDER BY k), first_value(c) OVER (ORDER BY k DESC), lag(d) OVER (ORDER BY k) FROM {s}.nums JOIN {s}.texts USING (k) JOIN {s}.dates USING (k) ORDER BY k;
 SELECT id, ntile(0) OVER (ORDER BY id) FROM {s}.emp;
+SELECT id, sum(id) OVER (ORDER BY boss RANGE BETWEEN 1 PRECEDING AND CURRENT ROW), count(*) OVER (ORDER BY boss DESC RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING) FROM {s}.emp ORDER BY id;
+SELECT id, array_agg(k) OVER w, count(*) OVER w FROM {s}.ints JOIN {s}.emp ON id = k WINDOW w AS (ORDER BY i2 NULLS FIRST RANGE BETWEEN 7 PRECEDING AND 1 FOLLOWING EXCLUDE TIES) ORDER BY id;
+SELECT k, count(*) OVER (ORDER BY i4 RANGE 1 PRECEDING), count(*) OVER (ORDER BY i8 DESC RANGE BETWEEN 1 FOLLOWING AND 10 FOLLOWING) FROM {s}.ints WHERE k NOT IN (4, 5) ORDER BY k;
+SELECT k, count(*) OVER (ORDER BY i4 RANGE 1 PRECEDING), count(*) OVER (ORDER BY i8 RANGE BETWEEN CURRENT ROW AND 10 FOLLOWING) FROM {s}.ints ORDER BY k;
+SELECT id, count(*) OVER (ORDER BY placed RANGE BETWEEN interval '1 day' PRECEDING AND interval '12 hours' FOLLOWING), sum(qty) OVER (ORDER BY placed DESC RANGE interval '1 month' PRECEDING) FROM {s}.orders ORDER BY id;
+SELECT k, count(*) OVER (ORDER BY d RANGE BETWEEN interval '1 month' PRECEDING AND interval '1 day' FOLLOWING), count(*) OVER (ORDER BY d DESC RANGE interval '1 year' PRECEDING) FROM {s}.dates ORDER BY k;
+SELECT k, count(*) OVER (ORDER BY ts RANGE BETWEEN interval '1 month' PRECEDING AND interval '100 years' FOLLOWING) FROM {s}.dates WHERE k NOT IN (3, 4) ORDER BY k;
+SELECT k, count(*) OVER (ORDER BY ts RANGE BETWEEN interval '1 day' PRECEDING AND CURRENT ROW) FROM {s}.dates ORDER BY k;
+SELECT k, count(*) OVER (ORDER BY d RANGE interval '-1 day' PRECEDING), count(*) OVER (ORDER BY n RANGE 1 PRECEDING) FROM {s}.dates JOIN {s}.nums USING (k) ORDER BY k;
+SELECT k, count(*) OVER (ORDER BY n RANGE 1 PRECEDING), count(*) OVER (ORDER BY i4, n RANGE UNBOUNDED PRECEDING) FROM {s}.ints JOIN {s}.nums USING (k) ORDER BY k;
 
 -- case: ordered_aggregates
 SELECT string_agg(name, ',' ORDER BY id), string_agg(dept, '' ORDER BY id DESC), string_agg(name, ', ' ORDER BY pay NULLS FIRST, id) FROM {s}.emp;

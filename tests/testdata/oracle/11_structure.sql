@@ -31,6 +31,8 @@ SELECT i4 FROM {s}.ints EXCEPT ALL SELECT i2 FROM {s}.ints ORDER BY 1;
 SELECT n FROM {s}.nums UNION SELECT n FROM {s}.nums WHERE k > 3 ORDER BY 1;
 SELECT n FROM {s}.nums UNION ALL SELECT s FROM {s}.nums ORDER BY 1;
 SELECT n * n FROM {s}.nums WHERE k < 4 UNION ALL SELECT n * n FROM {s}.nums WHERE k > 5 ORDER BY 1;
+SELECT n / 3 AS x FROM {s}.nums UNION ALL SELECT n / 7 FROM {s}.nums ORDER BY 1;
+SELECT n / 3 AS x FROM {s}.nums WHERE k = 8 UNION ALL SELECT n / 7 FROM {s}.nums WHERE k = 8;
 SELECT c FROM {s}.texts UNION SELECT c FROM {s}.texts ORDER BY 1;
 SELECT t FROM {s}.texts UNION SELECT v FROM {s}.texts ORDER BY 1;
 SELECT k, v.x, v.y FROM {s}.ints JOIN (VALUES (1, 'one'), (2, 'two'), (7, NULL)) v (x, y) ON v.x = k ORDER BY k;
@@ -102,3 +104,11 @@ SELECT k, h.twice(k) FROM {s}.ints WHERE k = 2 AND i8::int = 1 AND 7 % i4 = 0 OR
 SELECT k, h.twice(k) FROM {s}.ints WHERE i4 + 1 > 5 ORDER BY k;
 SELECT k, h.twice(k) FROM {s}.ints WHERE 10 / i4 > 1 ORDER BY k;
 SELECT m.k, x.n FROM h.marks m LEFT JOIN (SELECT count(*) AS n FROM {s}.ints WHERE 10 / i4 > 1) x ON false ORDER BY 1;
+
+-- Text that comes from no column.
+SELECT k, CASE WHEN k > 5 THEN 'high' ELSE 'low' END, CASE k WHEN 1 THEN 'one' WHEN 2 THEN NULL END, coalesce('x', 'y') FROM {s}.ints ORDER BY k;
+SELECT CASE WHEN qty > 2 THEN 'many' WHEN qty > 0 THEN 'Few' ELSE '_none' END AS size, count(*) FROM {s}.orders GROUP BY 1 ORDER BY 1;
+SELECT min(CASE WHEN k > 5 THEN 'B' ELSE 'a' END), max(k::text), greatest('B', 'a') FROM {s}.ints;
+SELECT k, CASE WHEN k > 1 THEN NULL END FROM {s}.ints ORDER BY k;
+SELECT i8::text FROM {s}.ints ORDER BY 1;
+SELECT 'B' AS x, k FROM {s}.ints WHERE k = 1 UNION ALL SELECT 'a', k FROM {s}.ints WHERE k < 3 ORDER BY 1, 2;
