@@ -129,17 +129,16 @@ func (s *shipper) bound(options int32, bit func(frameBound) int32, offset *pg_qu
 	return "", false
 }
 
-// distance prints how far from a row's key a range goes. Where the bound is out of range, DuckDB raises an error.
+// distance prints how far from a row's key a range goes. Where the bound is out of range, DuckDB raises an error. Months, which do
+// not keep the order of what they are added to, are left to home.
 func (s *shipper) distance(offset *pg_query.Node, key typ) (string, bool) {
 	s.guarded = true
 	if n := offset.GetAConst(); n.GetIval() != nil && n.GetIval().Ival >= 0 && key.IsInt() {
 		return strconv.Itoa(int(n.GetIval().Ival)), true
 	}
-	if c := offset.GetTypeCast(); c != nil && (key.OID == dateOID || key.OID == timestampOID) && lastName(c.TypeName.Names) == "interval" {
-		if text, _ := literalText(c.Arg); !strings.Contains(text, "-") {
-			sql, _, ok := s.intervalLiteral(offset)
-			return sql, ok
-		}
+	if v, ok := spanOf(offset); ok && (key.OID == dateOID || key.OID == timestampOID) && v.months == 0 && v.days >= 0 && v.seconds >= 0 {
+		sql, _, ok := s.intervalLiteral(offset)
+		return sql, ok
 	}
 	s.unproven("a RANGE of such an offset over %s", key.Name())
 	return "", false

@@ -346,6 +346,9 @@ SELECT id, array_agg(k) OVER w, count(*) OVER w FROM {s}.ints JOIN {s}.emp ON id
 SELECT k, count(*) OVER (ORDER BY i4 RANGE 1 PRECEDING), count(*) OVER (ORDER BY i8 DESC RANGE BETWEEN 1 FOLLOWING AND 10 FOLLOWING) FROM {s}.ints WHERE k NOT IN (4, 5) ORDER BY k;
 SELECT k, count(*) OVER (ORDER BY i4 RANGE 1 PRECEDING), count(*) OVER (ORDER BY i8 RANGE BETWEEN CURRENT ROW AND 10 FOLLOWING) FROM {s}.ints ORDER BY k;
 SELECT id, count(*) OVER (ORDER BY placed RANGE BETWEEN interval '1 day' PRECEDING AND interval '12 hours' FOLLOWING), sum(qty) OVER (ORDER BY placed DESC RANGE interval '1 month' PRECEDING) FROM {s}.orders ORDER BY id;
+SELECT id, sum(qty) OVER (ORDER BY placed DESC RANGE interval '1 week' PRECEDING), count(*) OVER (ORDER BY placed RANGE BETWEEN interval '3 days' FOLLOWING AND interval '10 days' FOLLOWING) FROM {s}.orders ORDER BY id;
+SELECT k, count(*) OVER (ORDER BY d RANGE BETWEEN interval '30 days' PRECEDING AND interval '1 day' FOLLOWING), count(*) OVER (ORDER BY ts DESC RANGE interval '365 days' PRECEDING) FROM {s}.dates ORDER BY k;
+SELECT k, count(*) OVER (ORDER BY d RANGE BETWEEN interval '30 days' PRECEDING AND interval '1 day' FOLLOWING), count(*) OVER (ORDER BY ts DESC RANGE interval '365 days' PRECEDING) FROM {s}.dates WHERE k NOT IN (3, 4) ORDER BY k;
 SELECT k, count(*) OVER (ORDER BY d RANGE BETWEEN interval '1 month' PRECEDING AND interval '1 day' FOLLOWING), count(*) OVER (ORDER BY d DESC RANGE interval '1 year' PRECEDING) FROM {s}.dates ORDER BY k;
 SELECT k, count(*) OVER (ORDER BY ts RANGE BETWEEN interval '1 month' PRECEDING AND interval '100 years' FOLLOWING) FROM {s}.dates WHERE k NOT IN (3, 4) ORDER BY k;
 SELECT k, count(*) OVER (ORDER BY ts RANGE BETWEEN interval '1 day' PRECEDING AND CURRENT ROW) FROM {s}.dates ORDER BY k;
