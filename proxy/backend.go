@@ -48,7 +48,8 @@ type backend struct {
 	quiet      sync.Cond // home owes nothing and all it said was written to the client; or pump has ended
 	replies    wire.Replies
 	standing   standing
-	executed   bool     // home was sent an Execute since it last was ready
+	executed   bool     // home has executed something in the transaction that is open, and was not ready since
+	forClient  bool     // and so it has for the client
 	unwritten  bool     // frames were walked and not yet written to the client
 	status     byte     // of the last ReadyForQuery, or what tags since then have made of it
 	savepoints bool     // a savepoint was set since status was I
@@ -183,7 +184,7 @@ func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bo
 	}
 	switch typ {
 	case 'Z':
-		b.status, b.executed = status, false
+		b.status, b.executed, b.forClient = status, false, false
 		b.standing = standing{}
 		if b.replies.Idle() {
 			b.standing = standing{time.Now(), status}
@@ -193,6 +194,9 @@ func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bo
 		b.quiet.Broadcast()
 	case 'C':
 		b.followBlock(tag)
+		b.followPipeline(fate, b.status == 'I' && endsTransaction(tag))
+	case 's', 'I':
+		b.followPipeline(fate, false)
 	}
 	return fate, owed
 }
@@ -271,7 +275,6 @@ func (b *backend) send(data []byte, replies ...wire.Reply) error {
 		b.mu.Lock()
 		b.standing = standing{}
 		for _, r := range replies {
-			b.executed = b.executed || r.Kind == 'E'
 			b.replies.Sent(r)
 		}
 		b.mu.Unlock()
@@ -434,7 +437,24 @@ func (b *backend) state() byte {
 	return b.status
 }
 
-// pipelines reports that home has got an Execute that no Sync was sent behind.
+// followPipeline notes that home has executed something, or what has ended the transaction.
+func (b *backend) followPipeline(fate wire.Fate, ended bool) {
+	b.executed = !ended
+	b.forClient = !ended && (b.forClient || fate == wire.Forward)
+}
+
+func endsTransaction(tag []byte) bool {
+	return bytes.HasPrefix(tag, []byte("COMMIT\x00")) || bytes.HasPrefix(tag, []byte("ROLLBACK\x00"))
+}
+
+// clientPipelines is pipelines for what the client has executed at home.
+func (b *backend) clientPipelines() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.forClient
+}
+
+// pipelines reports that home has executed something that no Sync has ended.
 func (b *backend) pipelines() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

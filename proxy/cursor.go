@@ -64,7 +64,7 @@ const cursorHold = 0x20 // CURSOR_OPT_HOLD of Postgres
 // so that it is left to home where the client has executed another.
 func (s *Session) checkCursor(x *execution) error {
 	d := x.statement.Node.Stmt.GetDeclareCursorStmt()
-	if d == nil || d.Options&cursorHold != 0 || s.home.inBlock() || s.executed {
+	if d == nil || d.Options&cursorHold != 0 || s.home.inBlock() || s.hasExecuted() {
 		return nil
 	}
 	return needsBlock("DECLARE CURSOR")

@@ -397,6 +397,7 @@ func (s *Session) onExecute(size int) error {
 	if err := s.drop(size); err != nil || s.home.failed() {
 		return err
 	}
+	s.executed = true
 	if err := s.executePortal(name, p, max(limit, 0)); err != nil {
 		s.failPortal(name, p)
 		s.skip = true
@@ -443,6 +444,7 @@ func (s *Session) settleTransaction() {
 	s.over = false
 	s.mu.Unlock()
 	if over {
+		s.executed = false
 		s.closePortals()
 		s.forgetPortalColumns()
 		s.temps, s.unread, s.inputs = nil, nil, nil // gone with it

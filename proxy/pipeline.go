@@ -14,13 +14,14 @@ import (
 // and its portals instead, and one that names portals is left to onQuery.
 func (s *Session) leavePipeline(typ byte, size int) error {
 	s.namesPortals = false
-	if !s.alone(typ) {
+	if typ != 'Q' && typ != 'F' || !s.group || !s.home.pipelines() {
 		return nil
 	}
 	if err := s.takeHome(); err != nil {
 		return ignoreCopyIn(err)
 	}
-	if s.home.failed() || s.home.inBlock() {
+	s.settleTransaction()
+	if s.hasExecuted() || s.home.failed() || s.home.inBlock() {
 		return nil
 	}
 	if typ == 'Q' {
@@ -37,10 +38,9 @@ func (s *Session) leavePipeline(typ byte, size int) error {
 	return s.syncHome(s.ctx)
 }
 
-// alone reports whether home is in a pipeline in which the client has executed nothing.
-func (s *Session) alone(typ byte) bool {
-	return (typ == 'Q' || typ == 'F') && s.group && !s.executed && s.home.pipelines()
-}
+// hasExecuted reports whether the client has executed anything in the transaction that its last Sync has left to begin.
+// Home is ours.
+func (s *Session) hasExecuted() bool { return s.executed || s.home.clientPipelines() }
 
 func anyOf(list []*parser.Statement, is func(*pg_query.Node) bool) bool {
 	for _, st := range list {

@@ -46,7 +46,7 @@ type Session struct {
 	home    *backend
 	replies []wire.Reply // of walked messages that were not sent to home yet
 	group   bool         // the client has sent extended messages since the last Sync
-	// executed says that one of these was an Execute, before the message in hand.
+	// executed says that one of these was an Execute of a portal of ours, in the transaction that is open.
 	executed bool
 	// namesPortals says that the Query in hand does, in a pipeline at home that is ours alone: see leavePipeline.
 	namesPortals bool
@@ -238,9 +238,7 @@ func (s *Session) message(typ byte, size int) error {
 	case 'D', 'C':
 		return s.onDescribeOrClose(typ, size)
 	case 'E':
-		err := s.onExecute(size)
-		s.executed = true
-		return err
+		return s.onExecute(size)
 	case 'S':
 		return s.onSync(size)
 	case 'F':
