@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -159,6 +160,9 @@ func (s *Session) onBind(size int) error {
 		return s.drop(size)
 	}
 	s.settleTransaction()
+	if s.refusesAll(cmp.Or(p, s.control[name])) { // and leaves the portal of the name
+		return s.pass('B', size)
+	}
 	if old := s.portals[portalName]; old != nil {
 		if lives, err := s.lives(portalName); err != nil {
 			return s.refuse(size, err)
@@ -208,9 +212,6 @@ func (s *Session) bindOurs(size int, p *prepared) error {
 	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
 		return s.pass('B', size) // home says what is wrong with it
 	}
-	if s.refusesAll(p) {
-		return s.pass('B', size)
-	}
 	if s.isLate(p.statement) {
 		return s.bindLate(size, p, &m)
 	}
@@ -249,9 +250,6 @@ func (s *Session) refuseBind(size int) error {
 	}
 	var m pgproto3.Bind
 	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
-		return s.pass('B', size)
-	}
-	if s.refusesAll(s.control[m.PreparedStatement]) {
 		return s.pass('B', size)
 	}
 	var r request

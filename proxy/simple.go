@@ -217,6 +217,9 @@ func (s *Session) runSimple(x *execution) error {
 			return err
 		}
 		s.endPortal(p)
+		if s.home.inBlock() { // whose next statement may alter what the portals read
+			return s.closeUnread(s.ctx)
+		}
 		return nil
 	}
 	if err := s.checkCursor(x); err != nil {
