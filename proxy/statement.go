@@ -225,6 +225,9 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 		return false, err
 	}
 	x.request = req
+	if err := x.checkLocking(); err != nil {
+		return true, err
+	}
 	if err := s.checkPrivileges(ctx, x, &req); err != nil {
 		return true, err
 	}
