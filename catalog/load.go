@@ -62,15 +62,16 @@ type (
 		More    []string `json:"more"`
 	}
 	relationDoc struct {
-		OID     uint32      `json:"oid"`
-		Schema  string      `json:"schema"`
-		Name    string      `json:"name"`
-		Kind    string      `json:"kind"`
-		Owner   uint32      `json:"owner"`
-		Server  uint32      `json:"server"`
-		Options []string    `json:"options"`
-		Invoker bool        `json:"invoker"`
-		Columns []columnDoc `json:"columns"`
+		OID      uint32      `json:"oid"`
+		Schema   string      `json:"schema"`
+		Name     string      `json:"name"`
+		Kind     string      `json:"kind"`
+		Owner    uint32      `json:"owner"`
+		Server   uint32      `json:"server"`
+		Options  []string    `json:"options"`
+		Invoker  bool        `json:"invoker"`
+		Governed bool        `json:"governed"`
+		Columns  []columnDoc `json:"columns"`
 	}
 	columnDoc struct {
 		Num       int16    `json:"num"`
@@ -129,7 +130,7 @@ func (d *relationDoc) relation(servers map[uint32]*Server) *Relation {
 		OID: d.OID, Schema: d.Schema, Name: d.Name, Owner: d.Owner,
 		Options: options(d.Options), Server: servers[d.Server],
 		Columns: make([]Column, len(d.Columns)),
-		Invoker: d.Invoker,
+		Invoker: d.Invoker, Governed: d.Governed,
 	}
 	if d.Kind != "" {
 		r.Kind = d.Kind[0]

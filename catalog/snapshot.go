@@ -51,7 +51,8 @@ type Relation struct {
 	Server  *Server // nil for views
 	Columns []Column
 
-	Invoker bool // of a view: security_invoker
+	Invoker  bool // of a view: security_invoker
+	Governed bool // of a foreign table: row security or masks may hold for some role
 }
 
 // Column is one live attribute of a Relation, in attnum order.

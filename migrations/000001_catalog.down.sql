@@ -9,11 +9,14 @@ DROP VIEW sluice.servers;
 DROP VIEW sluice.shadows;
 DROP VIEW sluice.relations;
 DROP TABLE sluice.server_option;
+DROP TABLE sluice.row_security, sluice.policy, sluice.column_mask;
+DROP FUNCTION sluice.check_owner();
 DROP FUNCTION sluice.on_option();
 DROP FUNCTION sluice.bump_catalog_version();
 DROP FUNCTION sluice.get_auth(text);
 DROP FUNCTION sluice.public_options(text[]);
 DROP VIEW sluice.catalog_version;
 DROP TABLE sluice.catalog_change;
+DROP SEQUENCE sluice.catalog_step;
 DROP FOREIGN DATA WRAPPER sluice_postgres, sluice_duckdb, sluice_clickhouse, sluice_bigquery, sluice_snowflake,
     sluice_databricks, sluice_trino, sluice_mssql;

@@ -23,6 +23,8 @@ CREATE TABLE sluice.catalog_change (
 );
 INSERT INTO sluice.catalog_change DEFAULT VALUES;
 GRANT SELECT ON sluice.catalog_change TO PUBLIC;
+CREATE SEQUENCE sluice.catalog_step;
+GRANT SELECT ON sluice.catalog_step TO PUBLIC; -- or nobody but superusers could dump the database
 COMMENT ON TABLE sluice.catalog_change IS 'changes of what the proxies hold of this catalog';
 
 -- The version is the sum of the changes that a transaction sees: it rises with each. "uncommitted" tells the transaction
@@ -44,6 +46,38 @@ CREATE TABLE sluice.server_option (
 );
 GRANT SELECT ON sluice.server_option TO PUBLIC;
 COMMENT ON TABLE sluice.server_option IS 'options of servers beyond those of CREATE SERVER; override these';
+
+-- Row filters and masks of foreign tables. Relations and roles stand by their types, so that a dump names them.
+CREATE TABLE sluice.row_security (
+    relation regclass NOT NULL PRIMARY KEY,
+    enabled  boolean  NOT NULL DEFAULT false,
+    forced   boolean  NOT NULL DEFAULT false
+);
+COMMENT ON TABLE sluice.row_security IS 'whether row security is enabled, and forced upon the owner, for foreign tables';
+
+CREATE TABLE sluice.policy (
+    relation   regclass  NOT NULL,
+    name       name      NOT NULL,
+    permissive boolean   NOT NULL DEFAULT true,
+    command    text      NOT NULL DEFAULT 'ALL' CHECK (command IN ('ALL', 'SELECT', 'INSERT', 'UPDATE', 'DELETE')),
+    roles      regrole[] NOT NULL DEFAULT '{-}', -- "-" is PUBLIC
+    qual       text,
+    with_check text,
+    PRIMARY KEY (relation, name)
+);
+COMMENT ON TABLE sluice.policy IS 'row security policies of foreign tables, as pg_policy has those of tables';
+
+CREATE TABLE sluice.column_mask (
+    relation       regclass  NOT NULL,
+    column_name    name      NOT NULL,
+    expression     text      NOT NULL,
+    unmasked_roles regrole[] NOT NULL DEFAULT '{}',
+    PRIMARY KEY (relation, column_name)
+);
+COMMENT ON TABLE sluice.column_mask IS 'what stands in place of a column for all but superusers, owners and unmasked roles';
+
+-- Anybody may read how tables are governed, as in pg_policy; their owners alone decide it.
+GRANT SELECT, INSERT, UPDATE, DELETE ON sluice.row_security, sluice.policy, sluice.column_mask TO PUBLIC;
 
 -- Foreign tables of ours, and views and materialized views of any depth over them.
 CREATE VIEW sluice.relations AS
@@ -121,8 +155,8 @@ COMMENT ON FUNCTION sluice.get_auth(text) IS 'password verifier of a role; none 
 CREATE FUNCTION sluice.bump_catalog_version() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- Not always by one: after ROLLBACK TO another's change must not come to what was rolled back.
-    INSERT INTO sluice.catalog_change (step) VALUES (1 + floor(random() * 1000)::bigint);
+    -- No step is made twice: a change must not come to the version of one that was rolled back.
+    INSERT INTO sluice.catalog_change (step) VALUES (nextval('sluice.catalog_step'));
     IF (SELECT count(*) FROM sluice.catalog_change) > 32 AND current_setting('transaction_isolation') = 'read committed'
        AND pg_try_advisory_xact_lock('sluice.catalog_change'::regclass::bigint) THEN
         WITH folded AS (DELETE FROM sluice.catalog_change RETURNING step)
@@ -141,6 +175,29 @@ BEGIN
     RETURN NULL;
 END
 $$;
+CREATE FUNCTION sluice.check_owner() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    relation name;
+BEGIN
+    SELECT c.relname INTO relation FROM pg_class c
+    WHERE c.oid IN (OLD.relation, NEW.relation) AND NOT pg_has_role(c.relowner, 'USAGE') LIMIT 1;
+    IF FOUND THEN
+        RAISE insufficient_privilege USING MESSAGE = format('must be owner of foreign table %s', relation);
+    END IF;
+    RETURN coalesce(NEW, OLD);
+END
+$$;
+CREATE TRIGGER sluice_owner BEFORE INSERT OR UPDATE OR DELETE ON sluice.row_security FOR EACH ROW EXECUTE FUNCTION sluice.check_owner();
+CREATE TRIGGER sluice_owner BEFORE INSERT OR UPDATE OR DELETE ON sluice.policy FOR EACH ROW EXECUTE FUNCTION sluice.check_owner();
+CREATE TRIGGER sluice_owner BEFORE INSERT OR UPDATE OR DELETE ON sluice.column_mask FOR EACH ROW EXECUTE FUNCTION sluice.check_owner();
+CREATE TRIGGER sluice_change AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON sluice.row_security
+    FOR EACH STATEMENT EXECUTE FUNCTION sluice.on_option();
+CREATE TRIGGER sluice_change AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON sluice.policy
+    FOR EACH STATEMENT EXECUTE FUNCTION sluice.on_option();
+CREATE TRIGGER sluice_change AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON sluice.column_mask
+    FOR EACH STATEMENT EXECUTE FUNCTION sluice.on_option();
+
 CREATE TRIGGER sluice_option AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON sluice.server_option
     FOR EACH STATEMENT EXECUTE FUNCTION sluice.on_option();
 
@@ -210,6 +267,11 @@ BEGIN
     IF kinds && '{server}' THEN
         DELETE FROM sluice.server_option WHERE server IN (
             SELECT object_name FROM pg_event_trigger_dropped_objects() WHERE object_type = 'server');
+    END IF;
+    IF kinds && '{foreign table}' THEN
+        DELETE FROM sluice.row_security r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r.relation);
+        DELETE FROM sluice.policy r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r.relation);
+        DELETE FROM sluice.column_mask r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r.relation);
     END IF;
     -- Whether a view was one of ours nobody knows any more.
     IF kinds && '{foreign table,server,user mapping,foreign-data wrapper,foreign table column,view,materialized view}' OR EXISTS (

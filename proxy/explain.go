@@ -87,6 +87,9 @@ func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
 	if err != nil {
 		return nil, s.cause(err)
 	}
+	if y.plan.Governed {
+		root.hide()
+	}
 	return rowsCursor(x.described.fields, root.print(o, time.Since(started))), nil
 }
 

@@ -27,6 +27,18 @@ type node struct {
 	home []string // home's own plan, by lines, in the format asked for
 }
 
+// hide leaves out what tells of more than the role may see: how large tables are, and what is sent to engines, as the values
+// of rules stand in it.
+func (n *node) hide() {
+	n.Rows = 0
+	if n.SQL != "" {
+		n.SQL = "not shown, as row security or masks hold for this role"
+	}
+	for _, p := range n.Plans {
+		p.hide()
+	}
+}
+
 // property is one thing said of a node: a string, a number, or a list of strings.
 type property struct {
 	name  string

@@ -193,10 +193,15 @@ func (s *Session) openStream(ctx context.Context, x *execution, q query) (engine
 	if err != nil {
 		return nil, err
 	}
+	open := engine.Open
 	if s.writes(q.server) { // see its own changes
-		return s.writing.tx.Open(ctx, asked)
+		open = s.writing.tx.Open
 	}
-	return engine.Open(ctx, asked)
+	stream, err := open(ctx, asked)
+	if x.plan.Governed {
+		return discreet(stream, q.server, err)
+	}
+	return stream, err
 }
 
 // locate returns the engine of a query, and what it is asked.

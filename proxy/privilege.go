@@ -22,6 +22,9 @@ func (s *Session) checkPrivileges(ctx context.Context, x *execution, req *plan.R
 	if err != nil {
 		return err
 	}
+	if x.plan.Refused != nil {
+		return x.plan.Refused
+	}
 	if exact != nil && len(x.plan.Inputs) > 0 {
 		req.Only = map[uint32][]int16{}
 		for _, p := range exact {

@@ -212,7 +212,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),
 		},
 		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, OnFullScan: x.facts.OnFullScan, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
-		Facts: s.askFacts(ctx, x.facts.User), Definition: s.askDefinition(ctx),
+		Facts: s.askFacts(ctx, x.facts.User), Definition: s.askDefinition(ctx), Rules: s.askRules(ctx),
 		Rows: s.askRows(ctx, x.facts.User), Estimates: x.estimated,
 	}
 	if x.explained {

@@ -37,6 +37,8 @@ func (s *Session) utility(st *parser.Statement) utility {
 	switch n := st.Node.Stmt; {
 	case catalog.Extension(n) != nil:
 		return s.extension
+	case s.snapshot.Installed && governed(n) != nil:
+		return s.govern
 	case s.snapshot.Installed && s.mayBeInUse(n):
 		return s.alter
 	case s.mustSpare(n):

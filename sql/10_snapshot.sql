@@ -60,6 +60,8 @@ BEGIN
             'relations', (
                 SELECT json_agg(json_build_object('oid', o.oid::bigint, 'schema', n.nspname, 'name', o.relname,
                     'kind', o.relkind, 'owner', o.relowner::bigint,
+                    'governed', EXISTS (SELECT FROM sluice.row_security s WHERE s.relation = o.oid AND s.enabled)
+                        OR EXISTS (SELECT FROM sluice.column_mask m WHERE m.relation = o.oid),
                     'server', ft.ftserver::bigint, 'options', ft.ftoptions,
                     'invoker', coalesce((
                         SELECT option_value::boolean FROM pg_options_to_table(o.reloptions)

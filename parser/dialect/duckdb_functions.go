@@ -11,6 +11,7 @@ var duckFunctions = slices.Concat(Table{
 	{Function, "character_length", takes(Text), is(Plain(int4OID)), "CAST(length($1) AS INTEGER)", "text_functions"},
 	{Function, "octet_length", takes(Unpadded), is(Plain(int4OID)), "CAST(strlen($1) AS INTEGER)", "text_functions"},
 	{Function, "left", []Arg{{Class: Text}, count}, textResult, "left($1, $2)", "text_functions"},
+	{Function, "right", []Arg{{Class: Text}, count}, textResult, "right($1, $2)", "text_functions"},
 	{Function, "substr", []Arg{{Class: Text}, place}, textResult, "substr($1, $2)", "text_functions"},
 	{Function, "substr", []Arg{{Class: Text}, place, count}, textResult, "substr($1, $2, $3)", "text_functions"},
 	{Function, "substring", []Arg{{Class: Text}, place}, textResult, "substr($1, $2)", "text_functions"},

@@ -40,7 +40,7 @@ func build(req Request) (*Plan, error) {
 	b := newBuilder(req)
 	p, err := b.plan()
 	if err == nil {
-		p.checks = b.checks
+		p.checks, p.Governed, p.Refused = b.checks, b.governed, b.refused
 	}
 	return p, err
 }
@@ -102,6 +102,8 @@ type builder struct {
 	inputs     []Input
 	used       usedColumns
 	checks     []check // of values of parameters, wherever these are shipped
+	governed   bool    // rules hold for a relation of the statement
+	refused    error   // why it must not run, though the role may hold all privileges
 	reason     string
 }
 
@@ -117,6 +119,7 @@ type source struct {
 	params  []int           // of a SELECT: the parameters in it
 	feed    int             // of a federated statement: which of its inputs, from 1
 	rows    int64           // an estimate, 0 for none
+	rules   *govern.Rules   // what governs it, nil for nothing
 }
 
 func newBuilder(req Request) *builder {
@@ -152,6 +155,9 @@ func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign tables %q and %q in one statement", b.target.table.Name, t.Name),
 				"Write to one foreign table in a statement of its own.")
 		}
+		if err := b.governTarget(t); err != nil {
+			return err
+		}
 		d, err := dialect.Of(t.Server)
 		b.target = &source{Relation: r, table: t, server: t.Server, dialect: d, alias: aliasOf(r.Var)}
 		return err
@@ -161,7 +167,11 @@ func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 	switch t.Kind {
 	case 'f':
 		d, err := dialect.Of(t.Server)
-		b.sources = append(b.sources, source{Relation: r, table: t, server: t.Server, role: b.owner(as), dialect: d, alias: aliasOf(r.Var)})
+		if err != nil {
+			return err
+		}
+		rules, err := b.rules(t)
+		b.sources = append(b.sources, source{Relation: r, table: t, server: t.Server, role: b.owner(as), dialect: d, alias: aliasOf(r.Var), rules: rules})
 		return err
 	case 'v':
 		return b.inline(r, t, g.Within)
@@ -274,7 +284,11 @@ func (b *builder) origin(s *source) (string, error) {
 	if s.body != "" {
 		return s.body, nil
 	}
-	return s.dialect.Relation(s.table)
+	from, err := b.relation(s)
+	if err == nil && s.rules != nil {
+		from += " AS " + s.dialect.Identifier("g")
+	}
+	return from, err
 }
 
 // redirect makes a reference name a temporary table, under the alias that the statement uses.

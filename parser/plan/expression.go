@@ -27,6 +27,7 @@ type shipper struct {
 	midnights map[string]string // of printed timestamps at midnight, the dates
 	taken     map[string]bool   // relation aliases in use, in lower case: DuckDB's names do not differ by case
 	feeds     bool              // relations are read from the statement's inputs
+	rule      bool              // names mean what they do under the search path pg_catalog
 }
 
 func (b *builder) newShipper(d dialect.Dialect) *shipper {
@@ -34,7 +35,7 @@ func (b *builder) newShipper(d dialect.Dialect) *shipper {
 }
 
 // shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.
-func (s *shipper) shadowed(name string) bool { return s.b.req.Snapshot.Shadows[name] }
+func (s *shipper) shadowed(name string) bool { return !s.rule && s.b.req.Snapshot.Shadows[name] }
 
 // no notes why something is not shipped.
 func (s *shipper) no(format string, args ...any) (string, typ, bool) {

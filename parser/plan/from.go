@@ -83,7 +83,7 @@ func (s *shipper) relation(src *source) (string, error) {
 	if src.body != "" {
 		return "", errors.New("its rows are shipped as a whole")
 	}
-	return s.d.Relation(src.table)
+	return s.b.relation(src)
 }
 
 func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, bool) {

@@ -41,6 +41,7 @@ type Request struct {
 	ReadOnly   bool                                         // the transaction takes no temporary tables: inputs are spelled out in the statement
 	HoldParams bool                                         // parameters have values that engines may read otherwise: they stay at home
 	TempPrefix string                                       // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
+	Rules      AskRules                                     // must be there if the snapshot has governed relations
 	Facts      AskFacts                                     // nil: nothing is known of servers
 	Definition func(view *catalog.Relation) (string, error) // asks for the query of one of the snapshot's views
 	// Rows asks for sizes of tables; nil: none is known. Estimates says that home's inputs have them as well, for EXPLAIN.
@@ -59,6 +60,9 @@ type AskFacts func(server *catalog.Server, role uint32) (home, remote engines.Fa
 // AskRows asks for about how many rows a foreign table has, as a role, or (0) the current one; negative where that is not known.
 type AskRows func(t *catalog.Relation, role uint32) int64
 
+// AskRules asks for what governs the current role's reading of a relation, nil for nothing.
+type AskRules func(r *catalog.Relation) (*govern.Rules, error)
+
 // Settings are those of the session that decide whether an engine's values read as home's would.
 type Settings struct {
 	TimeZone         string
@@ -72,6 +76,10 @@ type Settings struct {
 type Plan struct {
 	Route  Route
 	Reason string // why not a faster route: for EXPLAIN
+	// Governed says that rules stand in the plan with values of the session: it is good for this execution alone, and its
+	// texts are not for the client.
+	Governed bool
+	Refused  error // what to answer in place of running it, once privileges are checked; nil for nothing
 
 	// Remote: the whole statement in the server's dialect; Federated: in the federation engine's, over the Inputs. Params lists which statement parameters ($n, from 1) are
 	// bound in which place.

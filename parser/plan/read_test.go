@@ -15,6 +15,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/govern"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,17 +51,20 @@ func typeOf(d *datadriven.TestData, t *testing.T, text string) (uint32, int32) {
 //	table lake.emp lake id:int4 name:text:C pay:numeric(10:2) table_name=staff
 //	view lake.v id:int4: SELECT …
 //	home public.h rows=100 id:int4
+//	rule lake.emp filter: pay > 10
+//	rule lake.emp name: 'somebody'
 type golden struct {
 	home     map[string]*catalog.HomeRelation // nil: nothing is federated
 	snapshot *catalog.Snapshot
 	servers  map[string]*catalog.Server
 
 	definitions map[uint32]string // of views
+	rules       map[uint32][]catalog.Rule
 }
 
 func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 	g.snapshot = &catalog.Snapshot{Installed: true, Servers: map[uint32]*catalog.Server{}, Relations: map[uint32]*catalog.Relation{}}
-	g.servers, g.home, g.definitions = map[string]*catalog.Server{}, nil, map[uint32]string{}
+	g.servers, g.home, g.definitions, g.rules = map[string]*catalog.Server{}, nil, map[uint32]string{}, map[uint32][]catalog.Rule{}
 	for i, line := range strings.Split(strings.TrimSpace(d.Input), "\n") {
 		oid := uint32(16400 + i)
 		head, definition, _ := strings.Cut(line, ": ")
@@ -99,6 +103,17 @@ func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 				g.home = map[string]*catalog.HomeRelation{}
 			}
 			g.home[name] = h
+		case "rule": // of a table's column, or ("filter") of its rows
+			rule := catalog.Rule{Column: words[2], Expression: definition}
+			if words[2] == "filter" {
+				rule.Column = ""
+			}
+			for _, r := range g.snapshot.Relations {
+				if r.Schema+"."+r.Name == words[1] {
+					r.Governed = true
+					g.rules[r.OID] = append(g.rules[r.OID], rule)
+				}
+			}
 		default:
 			d.Fatalf(t, "%s?", line)
 		}
@@ -153,7 +168,7 @@ func (g *golden) references(s *parser.Statement) (list []Reference) {
 // TestRead prints plans of statements that read. Arguments: types are the result's, params the parameters', force a
 // route, and settings by their names.
 func TestRead(t *testing.T) {
-	for _, file := range []string{"binding", "federated", "home_join", "remote", "verbatim"} {
+	for _, file := range []string{"binding", "federated", "governed", "home_join", "remote", "verbatim"} {
 		t.Run(file, func(t *testing.T) {
 			g := &golden{}
 			datadriven.RunTest(t, "testdata/"+file, func(t *testing.T, d *datadriven.TestData) string {
@@ -172,7 +187,16 @@ func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
 		d.Fatalf(t, "cannot parse: %v", err)
 	}
 	req := Request{Statement: list[0], Snapshot: g.snapshot, References: g.references(list[0]), TempPrefix: "s_",
-		Definition: func(view *catalog.Relation) (string, error) { return g.definitions[view.OID], nil }}
+		Definition: func(view *catalog.Relation) (string, error) { return g.definitions[view.OID], nil },
+		Rules: func(r *catalog.Relation) (*govern.Rules, error) {
+			return govern.Resolve(r, g.rules[r.OID], func(expression string) (*string, string, error) {
+				value := "value of " + expression
+				if strings.HasPrefix(expression, "SELECT json_build_object") {
+					value = `{"type": "text", "values": ["sales", "eng"]}`
+				}
+				return &value, "text", nil
+			})
+		}}
 	if g.home != nil {
 		req.Home = map[uint32]*catalog.HomeRelation{}
 		for _, h := range g.home {
@@ -237,6 +261,9 @@ func printRead(p *Plan, err error) string {
 		fmt.Fprintf(&b, ": %s", p.Reason)
 	}
 	b.WriteString("\n")
+	if p.Refused != nil {
+		fmt.Fprintf(&b, "refused: %v\n", p.Refused)
+	}
 	var needs []string
 	for _, v := range p.Privileges {
 		text := v.Name + " on " + v.Relation.Name

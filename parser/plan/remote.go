@@ -44,6 +44,10 @@ func (b *builder) remote() *Plan {
 	if !ok {
 		return nil
 	}
+	if b.governed && (s.raises || s.guarded) {
+		b.because("what may raise an error must not come to rows that a row filter hides")
+		return nil
+	}
 	return &Plan{
 		Route: Remote, Server: b.sources[0].server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
 		Copy: format, whole: b.scanned(sel), Rows: b.yielded(sel), Guarded: s.guarded,

@@ -122,7 +122,7 @@ func (v *verbatim) scan(src *source) (string, bool) {
 	if src.body != "" {
 		return "", v.no("a view that was shipped as a whole is read at home")
 	}
-	from, err := v.d.Relation(src.table)
+	from, err := v.b.origin(src)
 	if err != nil {
 		return "", v.no("%v", err)
 	}
@@ -182,12 +182,17 @@ func (v *verbatim) value(n *pg_query.Node) int {
 
 // condition prints a condition on a table alone; false where it is not shipped.
 func (v *verbatim) condition(src *source, n *pg_query.Node) (string, bool) {
+	if !harmless(n) {
+		return "", v.no("it may fail on rows that home does not look at")
+	}
+	return v.expression(src, n)
+}
+
+// expression prints an expression over a table alone; false where it is not shipped.
+func (v *verbatim) expression(src *source, n *pg_query.Node) (string, bool) {
 	v.reason, v.orders, v.texts = "", "", false
 	if !v.fits(n) {
 		return "", false
-	}
-	if !harmless(n) {
-		return "", v.no("it may fail on rows that home does not look at")
 	}
 	copied := proto.CloneOf(n)
 	var columns []string

@@ -245,6 +245,7 @@ SELECT h.twice(k) FROM {s}.texts WHERE t LIKE $1 ORDER BY k;
 
 -- case: text_functions
 SELECT k, length(t), length(v), length(c), char_length(t), character_length(c), octet_length(t), octet_length(v) FROM {s}.texts ORDER BY k;
+SELECT k, right(t, 2), right(c, 3), right(v, 0), right(t, 400), right(v, 1) FROM {s}.texts ORDER BY k;
 SELECT k, left(t, 2), left(c, 5), left(t, 0), substr(t, 2), substr(t, 1, 3), substring(c FROM 2 FOR 3), substring(v, 4), substring(t FROM 3 FOR 0) FROM {s}.texts ORDER BY k;
 SELECT k, trim(t), ltrim(t), rtrim(v), btrim(c), trim(BOTH FROM t) FROM {s}.texts ORDER BY k;
 SELECT k, starts_with(t, 'a'), starts_with(t, ''), starts_with(t, v), starts_with(c, 'a') FROM {s}.texts ORDER BY k;

@@ -1,0 +1,72 @@
+package govern
+
+import (
+	"testing"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// TestResolve prints rules with the values of the session in them, each of which is 'v', and each list of which is v, NULL.
+func TestResolve(t *testing.T) {
+	docs := &catalog.Relation{Name: "docs", Columns: []catalog.Column{{Name: "id"}, {Name: "owner"}}}
+	value, list := "v", `{"type": "text", "values": ["v", null]}`
+	evaluate := func(expression string) (*string, string, error) {
+		switch {
+		case expression == "broken()":
+			return nil, "", pgerr.New("42883", "function broken() does not exist")
+		case len(expression) > 30 && expression[:30] == "SELECT json_build_object('type":
+			return &list, "json", nil
+		}
+		return &value, "text", nil
+	}
+	for _, c := range [][2]string{
+		{"(owner = CURRENT_USER)", "owner = 'v'::text"},
+		{"(docs.id > 1)", "docs.id > 1"},
+		{"(lower(owner) = lower('A'::text))", "lower(owner) = 'v'::text"},
+		{"(owner = current_setting('a.b'::text, true))", "owner = 'v'::text"},
+		{"(owner IN ( SELECT e.who FROM public.e WHERE (e.a = CURRENT_USER)))", "owner IN ('v'::text, NULL::text)"},
+		{"(NOT (lower(owner) IN ( SELECT e.who FROM public.e)))", "NOT lower(owner) IN ('v'::text, NULL::text)"},
+		{"(EXISTS ( SELECT 1 FROM public.e WHERE (e.a = CURRENT_USER)))", "'v'::text"},
+		// What is correlated stays, for nobody to ship.
+		{"(EXISTS ( SELECT 1 FROM public.e WHERE (e.a = docs.owner)))", "EXISTS (SELECT 1 FROM public.e WHERE e.a = docs.owner)"},
+		{"(EXISTS ( SELECT 1 FROM public.e WHERE (a = owner)))", "EXISTS (SELECT 1 FROM public.e WHERE a = owner)"},
+	} {
+		for range 2 { // rules are parsed once and resolved anew for each role
+			rules, err := Resolve(docs, []catalog.Rule{{Expression: c[0]}, {Column: "owner", Expression: "NULL::text"}}, evaluate)
+			if err != nil {
+				t.Fatalf("%s: %v", c[0], err)
+			}
+			got, err := parser.DeparseList([]*pg_query.Node{rules.Filter})
+			if err != nil || got != c[1] || rules.Masks["owner"] == nil {
+				t.Errorf("%s: %q, %v, want %q", c[0], got, err, c[1])
+			}
+		}
+	}
+	for _, c := range []struct {
+		rule catalog.Rule
+		code string
+	}{
+		{catalog.Rule{Expression: "broken()"}, "42883"}, {catalog.Rule{Expression: "1) FROM (SELECT 1"}, "42601"},
+		{catalog.Rule{Column: "gone", Expression: "1"}, "42703"}, {catalog.Rule{Expression: "(owner <> ALL (SELECT e.who FROM public.e))"}, ""},
+		{catalog.Rule{Expression: "(owner < ANY (SELECT e.who FROM public.e))"}, "0A000"},
+	} {
+		_, err := Resolve(docs, []catalog.Rule{c.rule}, evaluate)
+		if got := code(err); got != c.code {
+			t.Errorf("%+v: %v", c.rule, err)
+		}
+	}
+	if rules, err := Resolve(docs, nil, nil); rules != nil || err != nil {
+		t.Errorf("no rules: %v, %v", rules, err)
+	}
+}
+
+func code(err error) string {
+	if err == nil {
+		return ""
+	}
+	return pgerr.From(err).Code
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser/dialect"
+	"github.com/sluicedb/sluice/parser/govern"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// rules asks for what governs a foreign table, whoever's view it is read through: a view lends its owner's privileges to
+// others, but not what its owner may see.
+func (b *builder) rules(t *catalog.Relation) (*govern.Rules, error) {
+	if !t.Governed {
+		return nil, nil
+	}
+	rules, err := b.req.Rules(t)
+	b.governed = b.governed || rules != nil
+	return rules, err
+}
+
+// governTarget refuses to write to a table that is governed for the role.
+func (b *builder) governTarget(t *catalog.Relation) error {
+	rules, err := b.rules(t)
+	if rules != nil {
+		b.refused = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign table %q: row security or masks hold for this role", t.Name),
+			"Write as the table's owner.")
+	}
+	return err
+}
+
+// relation returns the engine's FROM item for a foreign table, without an alias: for a governed one a sub-select that has
+// the columns of the table, by the engine's names, and of its rows and values those alone that the role may see.
+func (b *builder) relation(s *source) (string, error) {
+	from, err := s.dialect.Relation(s.table)
+	if err != nil || s.rules == nil {
+		return from, err
+	}
+	print := b.rulePrinter(s)
+	var list []string
+	for i := range s.table.Columns {
+		c := &s.table.Columns[i]
+		sql, name := s.dialect.Identifier(dialect.ColumnName(c)), s.dialect.Identifier(dialect.ColumnName(c))
+		if mask := s.rules.Masks[c.Name]; mask != nil {
+			if sql, err = print(mask, s.rules.Filter == nil); err != nil {
+				return "", govern.Refuse(s.table, c.Name, err)
+			}
+			sql = "CAST(" + sql + " AS " + s.dialect.Type(c.Type, c.Typmod) + ")"
+		}
+		list = append(list, sql+" AS "+name)
+	}
+	sql := "(SELECT " + strings.Join(list, ", ") + " FROM " + from
+	if s.rules.Filter != nil {
+		filter, err := print(s.rules.Filter, true)
+		if err != nil {
+			return "", govern.Refuse(s.table, "", err)
+		}
+		if sql += " WHERE " + filter; s.dialect.Verbatim() {
+			sql += " OFFSET 0" // a barrier: what the statement computes comes to rows that have passed the filter
+		}
+	}
+	return sql + ")", nil
+}
+
+// rulePrinter returns what prints expressions of rules for the engine, over the columns of the table itself. An error says
+// that an expression is not proven to mean the same there, or may raise an error and must not.
+func (b *builder) rulePrinter(s *source) func(n *pg_query.Node, raise bool) (string, error) {
+	bare := *s
+	bare.alias = s.table.Name
+	if s.dialect.Verbatim() {
+		v := b.newVerbatim(&bare)
+		return func(n *pg_query.Node, _ bool) (string, error) {
+			sql, ok := v.expression(&bare, n)
+			return unproven(sql, ok && len(v.params) == 0, v.reason)
+		}
+	}
+	sh := b.newShipper(s.dialect)
+	sh.rule = true
+	r := scopeRelation{alias: bare.alias}
+	for i := range s.table.Columns {
+		c := &s.table.Columns[i]
+		r.columns = append(r.columns, scopeColumn{name: c.Name, sql: sh.columnSQL(c, ""), typ: columnTyp(c, s.dialect)})
+	}
+	return func(n *pg_query.Node, raise bool) (string, error) {
+		sh.raises = false
+		sql, _, ok := sh.expression(n, &scope{relations: []scopeRelation{r}})
+		if ok && sh.raises && !raise {
+			sh.no("it may raise an error, for rows that the row filter hides")
+			ok = false
+		}
+		return unproven(sql, ok && !sh.guarded, sh.reason)
+	}
+}
+
+func unproven(sql string, ok bool, reason string) (string, error) {
+	if !ok {
+		return "", pgerr.New(pgerr.FeatureNotSupported, "%s", reason)
+	}
+	return sql, nil
+}

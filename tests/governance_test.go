@@ -1,0 +1,252 @@
+package tests
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sluicedb/sluice/embedded/hometest"
+)
+
+// TestRowSecurity declares the same policies on plain and on foreign tables, by the same words, and asks the same of both as
+// several roles, on each route.
+func TestRowSecurity(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE docs AS SELECT * FROM "+docs, "CREATE TABLE open AS SELECT 1 AS id UNION ALL SELECT 2")
+	compareRowSecurity(t, w.direct, w.through, "lake")
+}
+
+// TestRowSecurityPostgres is TestRowSecurity with another Postgres as the engine.
+func TestRowSecurityPostgres(t *testing.T) {
+	home := hometest.Start(t)
+	direct, other := hometest.Database(t, home), hometest.Database(t, home)
+	exec(t, other, "CREATE SCHEMA fx", "CREATE TABLE fx.docs AS SELECT * FROM "+docs, "CREATE TABLE fx.open AS SELECT generate_series(1, 2) AS id")
+	through := postgresProxy(t, direct)
+	exec(t, through, otherServer(t, other, "")...)
+	compareRowSecurity(t, direct, through, "other")
+}
+
+const docs = "(VALUES (1, 'alice', 10, 'a1'), (2, 'bob', 20, 'b1'), (3, 'bob', 0, 'b2'), (4, NULL, 7, NULL)) v (id, owner, secret, note)"
+
+func compareRowSecurity(t *testing.T, direct, through, server string) {
+	roles := []string{"gov_alice", "gov_bob", "gov_auditor", "gov_boss"}
+	exec(t, direct, "CREATE SCHEMA plain", "CREATE SCHEMA fx", "CREATE TABLE entitlements (who text, region text)")
+	for _, r := range roles {
+		exec(t, direct, "DROP ROLE IF EXISTS "+r, "CREATE ROLE "+r, "GRANT USAGE ON SCHEMA plain, fx TO "+r, "GRANT SELECT ON entitlements TO "+r)
+	}
+	t.Cleanup(func() {
+		exec(t, direct, "DROP OWNED BY "+strings.Join(roles, ", ")+" CASCADE", "DROP ROLE "+strings.Join(roles, ", "))
+	})
+	exec(t, direct, "ALTER ROLE gov_auditor BYPASSRLS", "GRANT gov_bob TO gov_boss", "INSERT INTO entitlements VALUES ('gov_alice', 'b1'), ('gov_alice', NULL), ('gov_bob', 'a1')",
+		"CREATE TABLE plain.docs AS SELECT * FROM "+docs, "CREATE TABLE plain.open AS SELECT generate_series(1, 2) AS id")
+	exec(t, through, "CREATE FOREIGN TABLE fx.docs (id int, owner text, secret int, note text) SERVER "+server, "CREATE FOREIGN TABLE fx.open (id int) SERVER "+server)
+	plain, foreign := connect(t, direct), connect(t, through)
+	both := func(sql string) {
+		t.Helper()
+		sqlPlain, sqlForeign := strings.ReplaceAll(sql, "%s", "plain"), strings.ReplaceAll(sql, "%s", "fx")
+		a, b := rows(t, plain, sqlPlain), rows(t, foreign, sqlForeign)
+		if a != b {
+			t.Errorf("%s\n plain:   %s\n foreign: %s", sql, a, b)
+		}
+	}
+	ask := func(stage string) {
+		t.Helper()
+		for _, role := range append([]string{"postgres"}, roles...) {
+			for _, route := range []string{"", "home_join", "federated"} {
+				both("SET ROLE " + role)
+				want(t, foreign, "SET sluice.route = '"+route+"'", "SET")
+				for _, sql := range readDocs {
+					a := rows(t, plain, strings.ReplaceAll(sql, "%s", "plain"))
+					b := rows(t, foreign, strings.ReplaceAll(sql, "%s", "fx"))
+					if a != b && (route != "federated" || b != "0A000") {
+						t.Errorf("%s: as %s, route %q: %s\n plain:   %s\n foreign: %s", stage, role, route, sql, a, b)
+					}
+				}
+				want(t, foreign, "RESET sluice.route", "RESET")
+				both("RESET ROLE")
+			}
+		}
+	}
+	for _, r := range roles {
+		both("GRANT SELECT ON %s.docs, %s.open TO " + r)
+	}
+	both("CREATE VIEW %s.few AS SELECT id, note FROM %s.open JOIN %s.docs USING (id)")
+	both("GRANT SELECT ON %s.few TO gov_auditor")
+	ask("without policies")
+	both("ALTER TABLE %s.docs ENABLE ROW LEVEL SECURITY")
+	ask("default deny")
+	both("CREATE POLICY own ON %s.docs FOR SELECT USING (owner = substr(current_user, 5))")
+	ask("one policy")
+	both("CREATE POLICY extra ON %s.docs TO gov_alice USING (docs.note IN (SELECT region FROM entitlements WHERE who = current_user))")
+	ask("entitlements")
+	both("CREATE POLICY low ON %s.docs AS RESTRICTIVE FOR ALL TO gov_bob USING (secret < current_setting('gov.most', true)::int)")
+	for _, most := range []string{"15", "100"} {
+		both("SET gov.most = '" + most + "'")
+		ask("restrictive below " + most)
+	}
+	both("ALTER POLICY low ON %s.docs TO gov_alice USING (secret > 10)")
+	both("ALTER POLICY low ON %s.docs RENAME TO high")
+	ask("altered")
+	both("DROP POLICY own ON %s.docs")
+	ask("dropped")
+	both("ALTER TABLE %s.docs FORCE ROW LEVEL SECURITY")
+	both("ALTER TABLE %s.docs OWNER TO gov_bob")
+	ask("forced")
+	both("ALTER TABLE %s.docs NO FORCE ROW LEVEL SECURITY")
+	ask("owned")
+	both("ALTER TABLE %s.docs DISABLE ROW LEVEL SECURITY")
+	ask("disabled")
+	for _, sql := range badPolicies {
+		both(sql)
+	}
+	both("SET ROLE gov_alice")
+	for _, sql := range []string{"CREATE POLICY mine ON %s.docs USING (true)", "ALTER TABLE %s.docs DISABLE ROW LEVEL SECURITY", "DROP POLICY extra ON %s.docs"} {
+		both(sql)
+	}
+}
+
+var readDocs = []string{
+	"SELECT * FROM %s.docs ORDER BY id",
+	"SELECT count(*) FROM %s.docs",
+	"SELECT id FROM %s.docs WHERE secret = 20 AND 1 / (secret - 20) = 1",
+	"SELECT id FROM %s.docs WHERE 10 / secret > 0 AND secret <> 0 ORDER BY 1",
+	"SELECT id FROM %s.docs WHERE (note || 'x')::int > 0 AND owner = 'nobody'",
+	"SELECT o.id, d.note FROM %s.open o LEFT JOIN %s.docs d USING (id) ORDER BY 1",
+	"SELECT o.id FROM %s.open o WHERE EXISTS (SELECT FROM %s.docs d WHERE d.id = o.id) ORDER BY 1",
+	"SELECT o.id FROM %s.open o WHERE id NOT IN (SELECT id FROM %s.docs) ORDER BY 1",
+	"WITH docs AS (SELECT * FROM %s.docs) SELECT count(*) FROM docs",
+	"WITH docs AS (SELECT 1 AS n) SELECT * FROM docs",
+	"SELECT max(secret), min(note), count(DISTINCT owner), string_agg(note, ',' ORDER BY id) FROM %s.docs",
+	"SELECT row_to_json(d) FROM %s.docs d ORDER BY id",
+	"SELECT d::text FROM %s.docs d ORDER BY id",
+	"SELECT (SELECT note FROM %s.docs x WHERE x.id = o.id) FROM %s.open o ORDER BY id",
+	"TABLE %s.docs ORDER BY 1 LIMIT 2",
+	"SELECT owner, count(*) FROM %s.docs GROUP BY ROLLUP (owner) ORDER BY 1, 2",
+	"SELECT id FROM %s.docs UNION SELECT id FROM %s.open ORDER BY 1",
+	"COPY (SELECT id FROM %s.docs ORDER BY 1) TO STDOUT",
+	"SELECT * FROM %s.docs d, LATERAL (SELECT d.secret + 1) x (more) ORDER BY id",
+	"SELECT id, row_number() OVER (ORDER BY secret) FROM %s.docs ORDER BY 1",
+	"SELECT ctid IS NULL, tableoid <> 0 FROM %s.open",
+	"SELECT id FROM %s.docs ORDER BY secret DESC, id FETCH FIRST 2 ROWS ONLY",
+}
+
+var badPolicies = []string{
+	"CREATE POLICY extra ON %s.docs USING (true)",
+	"CREATE POLICY new ON %s.docs USING (nothing = 1)",
+	"CREATE POLICY new ON %s.docs USING (id)",
+	"CREATE POLICY new ON %s.docs USING (count(*) > 1)",
+	"CREATE POLICY new ON %s.docs TO no_such_role USING (true)",
+	"CREATE POLICY new ON %s.docs FOR SELECT WITH CHECK (true)",
+	"CREATE POLICY new ON %s.docs USING (id = ",
+	"ALTER POLICY none ON %s.docs USING (true)",
+	"ALTER POLICY none ON %s.docs RENAME TO other",
+	"ALTER POLICY high ON %s.docs RENAME TO extra",
+	"DROP POLICY none ON %s.docs",
+	"DROP POLICY IF EXISTS none ON %s.docs",
+}
+
+// TestColumnMasks compares a masked foreign table, as a role that sees the masks, with a plain table of what it may see.
+func TestColumnMasks(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE pii AS SELECT * FROM "+pii, "CREATE TABLE t1m AS SELECT * FROM (VALUES (1, 2), (3, 4)) v (a, b)")
+	compareMasks(t, w.direct, w.through, "lake")
+}
+
+// TestColumnMasksPostgres is TestColumnMasks with another Postgres as the engine.
+func TestColumnMasksPostgres(t *testing.T) {
+	home := hometest.Start(t)
+	direct, other := hometest.Database(t, home), hometest.Database(t, home)
+	exec(t, other, "CREATE SCHEMA fx", "CREATE TABLE fx.pii AS SELECT * FROM "+pii, "CREATE TABLE fx.t1m AS SELECT * FROM (VALUES (1, 2), (3, 4)) v (a, b)")
+	through := postgresProxy(t, direct)
+	exec(t, through, otherServer(t, other, "")...)
+	compareMasks(t, direct, through, "other")
+}
+
+const pii = "(VALUES (1, 'ann@x.io', '111-11-1111', 'eu'), (2, 'bob@x.io', '222-22-2222', 'us'), (3, NULL, '333-33-3333', 'us')) v (id, email, ssn, region)"
+
+func compareMasks(t *testing.T, direct, through, server string) {
+	exec(t, direct, "DROP ROLE IF EXISTS gov_r1", "DROP ROLE IF EXISTS gov_r2", "CREATE ROLE gov_r1", "CREATE ROLE gov_r2", "CREATE SCHEMA plain", "CREATE SCHEMA fx", "GRANT USAGE ON SCHEMA plain, fx TO gov_r1, gov_r2")
+	t.Cleanup(func() {
+		exec(t, direct, "DROP OWNED BY gov_r1, gov_r2", "DROP ROLE gov_r1, gov_r2")
+	})
+	exec(t, direct, "CREATE TABLE plain.pii (id int, email text, ssn varchar(11), region text)", "INSERT INTO plain.pii VALUES (2, '***', 'XXX-XX-2222', 'us'), (3, NULL, 'XXX-XX-3333', 'us')",
+		"CREATE TABLE plain.t1m (a int, b int)", "INSERT INTO plain.t1m VALUES (NULL, 2), (3, 4)", "CREATE TABLE plain.known (ssn text)", "INSERT INTO plain.known VALUES ('222-22-2222'), ('XXX-XX-3333')",
+		"CREATE TABLE fx.known AS TABLE plain.known", "GRANT SELECT ON ALL TABLES IN SCHEMA plain, fx TO gov_r1")
+	exec(t, through, "CREATE FOREIGN TABLE fx.pii (id int, email text, ssn varchar(11), region text) SERVER "+server, "CREATE FOREIGN TABLE fx.t1m (a int, b int) SERVER "+server,
+		"GRANT SELECT ON fx.pii, fx.t1m TO gov_r1, gov_r2",
+		"SELECT sluice.set_row_filter('fx.pii', 'public', 'region = ''us''')",
+		"SECURITY LABEL FOR sluice ON COLUMN fx.pii.email IS 'MASKED WITH VALUE CASE WHEN email IS NOT NULL THEN ''***'' END'",
+		"SELECT sluice.set_column_mask('fx.pii', 'ssn', '''XXX-XX-'' || right(ssn, 4)', '{gov_r2}')",
+		"SELECT sluice.set_column_mask('fx.t1m', 'a', 'CASE WHEN a <> 1 THEN a END')",
+		"SELECT sluice.set_column_mask('fx.t1m', 'b', 'CASE WHEN a <> 1 OR a = 1 THEN b END')")
+	plain, foreign := connect(t, direct), connect(t, through)
+	want(t, plain, "SET ROLE gov_r1", "SET")
+	want(t, foreign, "SET ROLE gov_r1", "SET")
+	for _, route := range []string{"", "home_join", "federated"} {
+		want(t, foreign, "SET sluice.route = '"+route+"'", "SET")
+		for _, sql := range readMasked {
+			a, b := rows(t, plain, strings.ReplaceAll(sql, "%s", "plain")), rows(t, foreign, strings.ReplaceAll(sql, "%s", "fx"))
+			if a != b && (route != "federated" || b != "0A000") {
+				t.Errorf("route %q: %s\n plain:   %s\n foreign: %s", route, sql, a, b)
+			}
+		}
+	}
+	want(t, foreign, "RESET sluice.route", "RESET")
+	explained := rows(t, foreign, "EXPLAIN SELECT ssn FROM fx.pii WHERE id > 0") + rows(t, foreign, "EXPLAIN (ANALYZE) SELECT ssn FROM fx.pii WHERE id > 0")
+	for _, hidden := range []string{"'us'", "XXX", "(rows="} {
+		if strings.Contains(explained, hidden) || !strings.Contains(explained, "not shown") {
+			t.Errorf("EXPLAIN shows %s: %s", hidden, explained)
+		}
+	}
+	want(t, foreign, "UPDATE fx.pii SET email = 'x'", "42501")
+	want(t, foreign, "RESET ROLE", "RESET")
+	want(t, foreign, "SET ROLE gov_r2", "SET")
+	want(t, foreign, "SELECT email, ssn FROM fx.pii ORDER BY id", "***|222-22-2222\nNULL|333-33-3333")
+	want(t, foreign, "RESET ROLE", "RESET")
+	want(t, foreign, "SELECT count(*), min(email) FROM fx.pii", "3|ann@x.io")
+	for _, bad := range [][2]string{
+		{"SELECT sluice.set_column_mask('fx.pii', 'none', '1')", "42703"},
+		{"SELECT sluice.set_column_mask('fx.pii', 'id', '''x''::text')", "42804"},
+		{"SELECT sluice.set_column_mask('fx.pii', 'id', 'nothing')", "42703"},
+		{"SELECT sluice.set_column_mask('fx.pii', 'id', 'max(id)')", "42803"},
+		{"SELECT sluice.set_column_mask('fx.pii', 'id', '1), (2')", "42601"},
+		{"SELECT sluice.set_column_mask('plain.pii', 'id', '1')", "42809"},
+		{"SELECT sluice.drop_column_mask('fx.pii', 'id')", "42704"},
+		{"SECURITY LABEL FOR sluice ON COLUMN fx.pii.email IS 'SECRET'", "22023"},
+	} {
+		want(t, foreign, bad[0], bad[1])
+	}
+	dumped := strings.Split(rows(t, foreign, "SELECT * FROM sluice.dump_policies()"), ";\n")
+	want(t, foreign, "SECURITY LABEL FOR sluice ON COLUMN fx.pii.email IS NULL", "SECURITY LABEL")
+	want(t, foreign, "SELECT sluice.drop_row_filter('fx.pii', 'public')", "")
+	exec(t, through, "DELETE FROM sluice.row_security", "DELETE FROM sluice.column_mask")
+	want(t, foreign, "SELECT count(*) FROM sluice.dump_policies()", "0")
+	for _, sql := range dumped {
+		if code := rows(t, foreign, sql); len(code) == 5 {
+			t.Errorf("%s: %s", sql, code)
+		}
+	}
+	if again := strings.Split(rows(t, foreign, "SELECT * FROM sluice.dump_policies()"), ";\n"); !slices.Equal(again, dumped) {
+		t.Errorf("dumped %q, after a restore %q", dumped, again)
+	}
+}
+
+var readMasked = []string{
+	"SELECT * FROM %s.pii ORDER BY id",
+	"SELECT count(*) FROM %s.pii WHERE ssn = '222-22-2222'",
+	"SELECT count(*) FROM %s.pii WHERE ssn LIKE '222%%'",
+	"SELECT count(*) FROM %s.pii WHERE ssn = 'XXX-XX-2222'",
+	"SELECT count(*) FROM %s.pii WHERE email = '***'",
+	"SELECT p.id FROM %s.pii p JOIN %s.known k ON k.ssn = p.ssn",
+	"SELECT id FROM %s.pii ORDER BY ssn DESC",
+	"SELECT max(ssn), min(email), count(DISTINCT email), count(email), length(max(ssn)) FROM %s.pii",
+	"SELECT string_agg(ssn, ',' ORDER BY id) FROM %s.pii",
+	"SELECT ssn, count(*) FROM %s.pii GROUP BY ssn ORDER BY 1",
+	"SELECT to_jsonb(p) ->> 'ssn', p::text FROM %s.pii p ORDER BY id",
+	"SELECT array_agg(p ORDER BY id) FROM %s.pii p",
+	"SELECT * FROM %s.t1m ORDER BY b",
+	"SELECT b, a FROM %s.t1m ORDER BY b",
+	"SELECT a FROM %s.t1m WHERE a = 1",
+	"SELECT x.id FROM %s.pii x JOIN %s.pii y USING (ssn) ORDER BY 1",
+	"SELECT CASE WHEN email LIKE 'bob%%' THEN 'bob' ELSE email END FROM %s.pii ORDER BY id",
+	"SELECT id FROM %s.pii WHERE lower(email) = 'bob@x.io'",
+	"SELECT count(*) FILTER (WHERE ssn LIKE '222%%') FROM %s.pii",
+}
