@@ -94,6 +94,9 @@ func (g *generator) simple() {
 		if st.copies {
 			data++
 		}
+		if strings.Contains(st.sql, "from pg_") { // rule "edited names": home counts positions behind them in what it was given
+			break
+		}
 	}
 	if g.executed && g.major >= brokenPipelines {
 		g.add("Sync")
