@@ -28,3 +28,15 @@ func textArray(elements []string) string {
 
 // number writes an OID in text form.
 func number(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+// literal writes a string constant that means the same whatever standard_conforming_strings says.
+func literal(s string) string {
+	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, `\`) {
+		return "E" + strings.ReplaceAll(quoted, `\`, `\\`)
+	}
+	return quoted
+}
+
+// identifier quotes a name.
+func identifier(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

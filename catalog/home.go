@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 )
 
 // HomeRelation is a relation of home's own that a statement reads beside foreign tables.
@@ -13,7 +15,7 @@ type HomeRelation struct {
 	Readable bool
 }
 
-// homeSQL describes relations, a row a column. Rows are estimated as Postgres' planner does: by the density at the last
+// homeSQL describes relations whose OIDs are put in, a row a column. Rows are estimated as Postgres' planner does: by the density at the last
 // ANALYZE, else by a guess.
 const homeSQL = `WITH bytewise AS (
  SELECT '{C,POSIX,C.UTF-8,C.UTF8,C.utf8,ucs_basic}'::pg_catalog.text[] AS names
@@ -37,7 +39,7 @@ FROM bytewise, defaults, pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped
 LEFT JOIN pg_catalog.pg_collation l ON l.oid OPERATOR(pg_catalog.=) a.attcollation
-WHERE c.oid OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[]) AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p,m,v,f}')
+WHERE c.oid OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.oid[]) AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p,m,v,f}')
 ORDER BY c.oid, a.attnum`
 
 // DescribeHome describes relations of home by their OIDs, in one round trip. What is no table or view is left out.
@@ -46,7 +48,7 @@ func DescribeHome(ctx context.Context, q Querier, oids []uint32) (map[uint32]*Ho
 	for i, oid := range oids {
 		list[i] = number(oid)
 	}
-	rows, err := q.Query(ctx, homeSQL, textArray(list))
+	rows, err := q.Query(ctx, fmt.Sprintf(homeSQL, strings.Join(list, ",")))
 	if err != nil {
 		return nil, err
 	}

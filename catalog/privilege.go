@@ -59,8 +59,48 @@ SELECT CASE WHEN gone THEN 'gone' WHEN no_schema THEN 'schema' ELSE relkind::pg_
  CASE WHEN no_schema THEN nspname ELSE relname END, ord
 FROM found WHERE gone OR no_schema OR no_relation ORDER BY ord LIMIT 1`
 
-// PrivilegeSQL returns the statement of CheckPrivileges and its arguments, for who pipelines it with other messages.
-func PrivilegeSQL(list []Privilege) (sql string, args []string) {
+// CheckPrivileges returns nil where all privileges in list are held, else 42501 for the first that is not, with the
+// message that Postgres would give. One round trip where each is held on a whole relation; none for an empty list.
+func CheckPrivileges(ctx context.Context, q Querier, list []Privilege) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows, err := q.Query(ctx, heldSQL(list))
+	if err != nil || text(rows, 0, 0) == "t" {
+		return err
+	}
+	if rows, err = q.Query(ctx, privilegeSQL, privilegeArgs(list)...); err != nil {
+		return err
+	}
+	return missing(list, rows)
+}
+
+// heldSQL asks whether all privileges in list are held on whole relations. Its text says it all, so that home plans it
+// once.
+func heldSQL(list []Privilege) string {
+	var b strings.Builder
+	for i, p := range list {
+		if i > 0 {
+			b.WriteString(" AND ")
+		} else {
+			b.WriteString("SELECT ")
+		}
+		role := ""
+		if p.View != 0 {
+			role = "(SELECT v.relowner FROM pg_catalog.pg_class v WHERE v.oid OPERATOR(pg_catalog.=) " + number(p.View) + "::pg_catalog.oid), "
+		} else if p.Role != 0 {
+			role = number(p.Role) + "::pg_catalog.oid, "
+		}
+		b.WriteString("COALESCE((SELECT pg_catalog.has_table_privilege(" + role + "c.oid, " + literal(p.Name) + ")")
+		if p.Named {
+			b.WriteString(" AND pg_catalog.has_schema_privilege(" + role + "c.relnamespace, 'USAGE')")
+		}
+		b.WriteString(" FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) " + number(p.OID) + "::pg_catalog.oid), false)")
+	}
+	return b.String()
+}
+
+func privilegeArgs(list []Privilege) (args []string) {
 	lists := make([][]string, 6)
 	for _, p := range list {
 		columns := make([]string, len(p.Columns))
@@ -77,25 +117,11 @@ func PrivilegeSQL(list []Privilege) (sql string, args []string) {
 	for _, l := range lists {
 		args = append(args, textArray(l))
 	}
-	return privilegeSQL, args
+	return args
 }
 
-// CheckPrivileges returns nil where all privileges in list are held, else 42501 for the first that is not, with the
-// message that Postgres would give. One round trip; none for an empty list.
-func CheckPrivileges(ctx context.Context, q Querier, list []Privilege) error {
-	if len(list) == 0 {
-		return nil
-	}
-	sql, args := PrivilegeSQL(list)
-	rows, err := q.Query(ctx, sql, args...)
-	if err != nil {
-		return err
-	}
-	return ReadPrivileges(list, rows)
-}
-
-// ReadPrivileges reads the rows that the statement of PrivilegeSQL yields.
-func ReadPrivileges(list []Privilege, rows [][]*string) error {
+// missing reads what privilegeSQL yields.
+func missing(list []Privilege, rows [][]*string) error {
 	if len(rows) == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,12 +14,6 @@ import (
 
 // Name is the name of a relation as a statement has it, decoded; Schema is empty where the statement names none.
 type Name struct{ Schema, Name string }
-
-// Resolved is what a Name means in a session. OID is 0 where home knows no such relation.
-type Resolved struct {
-	OID  uint32
-	Kind byte // relkind
-}
 
 // Facts are those of a session at one moment that decide how a statement is planned and run.
 type Facts struct {
@@ -40,74 +35,66 @@ type Facts struct {
 	OnFullScan       string // sluice.on_full_scan, likewise
 }
 
-// resolveSQL yields one row for each name, in order, or one row without a name. All operators and types are qualified,
-// as it runs under the client's search path; it reads what sluice.catalog_version does without that, as pg_dump forbids
-// its session all views but Postgres' own.
-const resolveSQL = `SELECT v.version, v.uncommitted,
+// factsSQL yields one row. All operators and types are qualified, as it runs under the client's search path; it reads what
+// sluice.catalog_version does without that, as pg_dump forbids its session all views but Postgres' own.
+const factsSQL = `SELECT v.version, v.uncommitted,
  pg_catalog.to_regrole(pg_catalog.quote_ident(current_user))::pg_catalog.oid, pg_catalog.current_schemas(true),
  pg_catalog.current_setting('statement_timeout'), pg_catalog.current_setting('lock_timeout'),
  pg_catalog.current_setting('transaction_read_only'), pg_catalog.current_setting('bytea_output'),
  pg_catalog.current_setting('extra_float_digits'), pg_catalog.current_setting('TimeZone'),
  pg_catalog.current_setting('DateStyle'), pg_catalog.current_setting('IntervalStyle'),
- pg_catalog.current_setting('sluice.route', true), n.ord, c.oid, c.relkind,
- pg_catalog.current_setting('client_encoding'), pg_catalog.current_setting('sluice.on_full_scan', true)
-FROM (SELECT pg_catalog.sum(step)::pg_catalog.int8 AS version,
- pg_catalog.bool_or(changed_by IS NOT DISTINCT FROM pg_catalog.pg_current_xact_id_if_assigned()) AS uncommitted
- FROM sluice.catalog_change HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0) v
-LEFT JOIN ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]))
- WITH ORDINALITY AS n (schema, name, ord) ON true
-LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(CASE
- WHEN n.ord IS NULL THEN NULL WHEN n.schema OPERATOR(pg_catalog.=) '' THEN pg_catalog.quote_ident(n.name)
- ELSE pg_catalog.concat(pg_catalog.quote_ident(n.schema), '.', pg_catalog.quote_ident(n.name)) END)::pg_catalog.oid
-ORDER BY n.ord`
+ pg_catalog.current_setting('sluice.route', true), pg_catalog.current_setting('client_encoding'),
+ pg_catalog.current_setting('sluice.on_full_scan', true), ARRAY[`
 
-// ResolveSQL returns the statement of Resolve and its arguments, for who pipelines it with other messages. The text is
-// always the same one.
-func ResolveSQL(names []Name) (sql string, args []string) {
-	schemas, relations := make([]string, len(names)), make([]string, len(names))
+const versionSQL = ` FROM (SELECT pg_catalog.sum(step)::pg_catalog.int8 AS version,
+ pg_catalog.bool_or(changed_by IS NOT DISTINCT FROM pg_catalog.pg_current_xact_id_if_assigned()) AS uncommitted
+ FROM sluice.catalog_change HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0) v`
+
+// ResolveSQL returns the statement of Resolve. The names stand in it: home plans a statement without parameters once.
+func ResolveSQL(names []Name) string {
+	var b strings.Builder
+	b.WriteString(factsSQL)
 	for i, n := range names {
-		schemas[i], relations[i] = n.Schema, n.Name
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		path := identifier(n.Name)
+		if n.Schema != "" {
+			path = identifier(n.Schema) + "." + path
+		}
+		b.WriteString("pg_catalog.to_regclass(" + literal(path) + ")::pg_catalog.oid")
 	}
-	return resolveSQL, []string{textArray(schemas), textArray(relations)}
+	b.WriteString("]::pg_catalog.oid[]" + versionSQL)
+	return b.String()
 }
 
-// Resolve says what names mean in q's session, and the facts of that session, in one round trip. The extension must be
-// installed: NotInstalled recognises the error where it is not.
-func Resolve(ctx context.Context, q Querier, names []Name) ([]Resolved, *Facts, error) {
-	sql, args := ResolveSQL(names)
-	rows, err := q.Query(ctx, sql, args...)
+// Resolve says which relations names mean in q's session, 0 where home knows none, and the facts of that session, in one
+// round trip. The extension must be installed: NotInstalled recognises the error where it is not.
+func Resolve(ctx context.Context, q Querier, names []Name) ([]uint32, *Facts, error) {
+	rows, err := q.Query(ctx, ResolveSQL(names))
 	if err != nil {
 		return nil, nil, err
 	}
-	return ReadResolved(rows)
-}
-
-// ReadResolved reads the rows that the statement of ResolveSQL yields.
-func ReadResolved(rows [][]*string) ([]Resolved, *Facts, error) {
 	if len(rows) == 0 {
 		return nil, nil, pgerr.Hint(pgerr.New(pgerr.ObjectNotInPrerequisite, "table sluice.catalog_change is empty"),
 			"Run ALTER EXTENSION sluice UPDATE as a superuser.")
 	}
 	facts, err := readFacts(rows[0])
-	if err != nil {
-		return nil, nil, err
+	if err != nil || len(names) == 0 {
+		return nil, facts, err
 	}
-	var list []Resolved
-	for i := range rows {
-		if text(rows, i, 13) == "" {
+	oids := make([]uint32, len(names))
+	for i, oid := range strings.Split(strings.Trim(text(rows, 0, 15), "{}"), ",") {
+		if oid == "NULL" {
 			continue
 		}
-		var r Resolved
-		if oid := text(rows, i, 14); oid != "" {
-			n, err := strconv.ParseUint(oid, 10, 32)
-			if err != nil {
-				return nil, nil, err
-			}
-			r = Resolved{OID: uint32(n), Kind: text(rows, i, 15)[0]}
+		n, err := strconv.ParseUint(oid, 10, 32)
+		if err != nil {
+			return nil, nil, err
 		}
-		list = append(list, r)
+		oids[i] = uint32(n)
 	}
-	return list, facts, nil
+	return oids, facts, nil
 }
 
 func readFacts(row []*string) (*Facts, error) {
@@ -127,7 +114,7 @@ func readFacts(row []*string) (*Facts, error) {
 	f := &Facts{
 		Version: version, Uncommitted: at(1) == "t", User: uint32(user), SearchPath: at(3),
 		ReadOnly: at(6) == "on", ByteaOutput: at(7), ExtraFloatDigits: digits,
-		TimeZone: at(9), DateStyle: at(10), IntervalStyle: at(11), Route: at(12), ClientEncoding: at(16), OnFullScan: at(17),
+		TimeZone: at(9), DateStyle: at(10), IntervalStyle: at(11), Route: at(12), ClientEncoding: at(13), OnFullScan: at(14),
 	}
 	if f.StatementTimeout, err = duration(at(4)); err != nil {
 		return nil, err

@@ -19,6 +19,9 @@ type Relation struct {
 // Relations returns the references to relations, in an order that is the same for each clone of the tree. References to
 // common table expressions are not among them, nor what a statement creates.
 func (s *Statement) Relations() []Relation {
+	if s.relations != nil {
+		return s.relations
+	}
 	return relationsOf(s.Node.Stmt)
 }
 

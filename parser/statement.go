@@ -23,12 +23,14 @@ type Statement struct {
 	Start  int               // how many characters of the query text stand before it
 	Node   *pg_query.RawStmt // locations count from the start of Text
 	Kind   Kind
+
+	relations []Relation // of the tree as it was parsed; nil of a clone
 }
 
 // Parse parses a query text into its statements; empty ones are left out. A syntax error is a *pgconn.PgError with its
 // position.
 func Parse(text string) ([]*Statement, error) {
-	if list, ok := cache.get(text); ok {
+	if list, ok := cache.Get(text); ok {
 		return list, nil
 	}
 	tree, err := pg_query.Parse(text)
@@ -54,12 +56,12 @@ func Parse(text string) ([]*Statement, error) {
 		st.Source, st.Start = text, utf8.RuneCountInString(text[:start])
 		list = append(list, st)
 	}
-	cache.put(text, list)
+	cache.Put(text, list, len(text))
 	return list, nil
 }
 
 func newStatement(text string, raw *pg_query.RawStmt) *Statement {
-	return &Statement{Text: text, Node: raw, Kind: kindOf(raw.Stmt)}
+	return &Statement{Text: text, Node: raw, Kind: kindOf(raw.Stmt), relations: relationsOf(raw.Stmt)}
 }
 
 func syntaxError(err error) error {

@@ -139,6 +139,7 @@ func (s *Session) refresh(ctx context.Context) error {
 		s.mu.Unlock()
 	}
 	s.server.cache.Put(s.database, snapshot)
+	s.server.plans.keep(s.database, s.server.cache.Get(s.database))
 	if !snapshot.Uncommitted {
 		s.server.engines.keep(s.database, snapshot.Servers)
 	}
@@ -154,7 +155,7 @@ func (s *Session) tag(tag []byte) {
 	case bytes.HasPrefix(tag, []byte("DISCARD ALL")), bytes.HasPrefix(tag, []byte("DEALLOCATE ALL")):
 		s.mu.Lock()
 		clear(s.stmts)
-		s.forgetInternal = true
+		s.forgetAsked = true
 		s.mu.Unlock()
 	case bytes.HasPrefix(tag, []byte("COMMIT\x00")), bytes.HasPrefix(tag, []byte("ROLLBACK\x00")):
 		s.mu.Lock()

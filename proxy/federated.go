@@ -34,7 +34,7 @@ func (s *Session) homeRelations(ctx context.Context, x *execution, references []
 	if oids == nil {
 		return map[uint32]*catalog.HomeRelation{}, nil
 	}
-	return catalog.DescribeHome(ctx, s, oids)
+	return catalog.DescribeHome(ctx, x.questions, oids)
 }
 
 // openFederated opens a statement that the federation engine computes over its inputs.

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -22,6 +21,20 @@ const (
 type request struct {
 	data    []byte
 	replies []wire.Reply
+	// readers take the answers to some of the messages, by number, in the place of who asks.
+	readers map[int]frameReader
+}
+
+// frameReader takes a frame, type and body; the body is its to keep.
+type frameReader func(typ byte, body []byte) error
+
+// to hands the answer to the message that was added last to a reader.
+func (r *request) to(f frameReader) *request {
+	if r.readers == nil {
+		r.readers = map[int]frameReader{}
+	}
+	r.readers[len(r.replies)-1] = f
+	return r
 }
 
 func (r *request) add(kind byte, m pgproto3.FrontendMessage) *request {
@@ -66,9 +79,9 @@ func (r *request) close(kind byte, name string) *request {
 	return r.add('C', &pgproto3.Close{ObjectType: kind, Name: name})
 }
 
-// ask sends a request and hands each frame of the answer to each, type and body; the body is the callee's to keep. An
+// ask sends a request and hands each frame of the answer to each, where the message has no reader of its own. An
 // ErrorResponse ends it as a *pgconn.PgError; home then skips everything until a Sync.
-func (s *Session) ask(ctx context.Context, r *request, each func(typ byte, body []byte) error) error {
+func (s *Session) ask(ctx context.Context, r *request, each frameReader) error {
 	if s.home.failed() {
 		return errSkipped
 	}
@@ -89,8 +102,12 @@ func (s *Session) ask(ctx context.Context, r *request, each func(typ byte, body 
 		if typ == 'E' {
 			return readError(body)
 		}
-		if each != nil && failure == nil {
-			failure = each(typ, body)
+		read := each
+		if own := r.readers[i]; own != nil {
+			read = own
+		}
+		if read != nil && failure == nil {
+			failure = read(typ, body)
 		}
 		if wire.Ends(r.replies[i].Kind, typ) {
 			i++
@@ -115,66 +132,6 @@ func readError(body []byte) *pgconn.PgError {
 		return pgerr.New(pgerr.ProtocolViolation, "home sent an unreadable error: %v", err)
 	}
 	return pgconn.ErrorResponseToPgError(&m)
-}
-
-// Query implements catalog.Querier on the client's own home connection, within whatever transaction is open there. The
-// statement is prepared once in a session.
-func (s *Session) Query(ctx context.Context, sql string, args ...string) ([][]*string, error) {
-	values := make([][]byte, len(args))
-	for i, a := range args {
-		values[i] = []byte(a)
-	}
-	return s.query(ctx, sql, values)
-}
-
-func (s *Session) query(ctx context.Context, sql string, args [][]byte) ([][]*string, error) {
-	var r request
-	s.checkInternal()
-	name, known := s.internal[sql]
-	if !known {
-		name = ownPrefix + "q" + strconv.Itoa(len(s.internal)+1)
-		r.parse(name, sql, nil)
-	}
-	r.bind(ownPortal, name, args).execute(ownPortal).close('P', ownPortal)
-	var rows [][]*string
-	err := s.ask(ctx, &r, func(typ byte, body []byte) error {
-		switch typ {
-		case '1':
-			s.internal[sql] = name
-		case 'D':
-			row, err := textRow(body)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, row)
-		}
-		return nil
-	})
-	return rows, err
-}
-
-// checkInternal forgets the statements of our own that a DISCARD ALL has taken away.
-func (s *Session) checkInternal() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.forgetInternal {
-		clear(s.internal)
-		s.forgetInternal = false
-	}
-}
-
-// dropInternal closes the statements of our own where the catalog is not installed: the client could see them there, and
-// they will hardly be needed again.
-func (s *Session) dropInternal() error {
-	if s.snapshot.Installed {
-		return nil
-	}
-	var r request
-	for _, name := range s.internal {
-		r.close('S', name)
-	}
-	clear(s.internal)
-	return s.ask(s.ctx, &r, nil)
 }
 
 func textRow(body []byte) ([]*string, error) {
@@ -224,9 +181,13 @@ func (s *Session) once(ctx context.Context, sql string, types []uint32, bind *pg
 
 // describe prepares sql under name and returns what home says of it: parameter types and result columns.
 func (s *Session) describe(ctx context.Context, name, sql string, types []uint32) (*description, error) {
+	return s.readDescription(ctx, analysis(name, sql, types))
+}
+
+// analysis makes home prepare sql under name and describe it, notices captured.
+func analysis(name, sql string, types []uint32) *request {
 	var r request
-	r.close('S', name).parse(name, sql, types).describe('S', name)
-	return s.readDescription(ctx, r.quiet())
+	return r.close('S', name).parse(name, sql, types).describe('S', name).quiet()
 }
 
 // description is what home's analysis says of a statement.

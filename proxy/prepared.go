@@ -12,12 +12,11 @@ import (
 	"github.com/sluicedb/sluice/parser"
 )
 
-// describeBound returns what home says of the statement of ours that m binds, and refuses m where it has not the
+// describeBound returns what home says, asked by r, of the statement of ours that m binds, and refuses m where it has not the
 // parameters that the statement takes. Postgres counts them before it looks at the statement anew, which may find that it
 // does not hold any more, and home's Describe only afterwards.
-func (s *Session) describeBound(ctx context.Context, st *parser.Statement, m *pgproto3.Bind) (*description, error) {
-	var r request
-	d, err := s.readDescription(ctx, r.describe('S', m.PreparedStatement))
+func (s *Session) describeBound(ctx context.Context, r *request, st *parser.Statement, m *pgproto3.Bind) (*description, error) {
+	d, err := s.readDescription(ctx, r)
 	if pe, ok := err.(*pgconn.PgError); ok && pe.Severity != "FATAL" {
 		taken := description{params: make([]uint32, paramsOf(st))}
 		if wrong := taken.checkParams(m); wrong != nil {

@@ -34,7 +34,7 @@ func (s *Session) checkPrivileges(ctx context.Context, x *execution, req *plan.R
 			}
 			req.Only[p.OID] = columns
 		}
-		if x.plan, err = s.build(*req); err != nil {
+		if x.plan, err = s.build(*req, x.facts.User); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Session) checkShipped(ctx context.Context, x *execution, all bool) erro
 		}
 		list = append(list, catalog.Privilege{OID: in.Relation.OID, Name: "SELECT", Columns: columns})
 	}
-	err := catalog.CheckPrivileges(ctx, s, list)
+	err := catalog.CheckPrivileges(ctx, x.questions, list)
 	var pe *pgconn.PgError
 	if !errors.As(err, &pe) || pe.Code != pgerr.InsufficientPrivilege {
 		return err
@@ -86,7 +86,7 @@ func (s *Session) checkNeeded(ctx context.Context, x *execution) ([]catalog.Priv
 		}
 		list = append(list, catalog.Privilege{OID: p.Relation.OID, View: p.View, Name: p.Name, Columns: columns, Named: p.View == 0})
 	}
-	err := catalog.CheckPrivileges(ctx, s, list)
+	err := catalog.CheckPrivileges(ctx, x.questions, list)
 	var pe *pgconn.PgError
 	if !errors.As(err, &pe) || pe.Code != pgerr.InsufficientPrivilege || strings.HasPrefix(pe.Message, "permission denied for schema") {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *Session) checkNeeded(ctx context.Context, x *execution) ([]catalog.Priv
 	if len(exact) == 0 {
 		return nil, pe
 	}
-	return exact, catalog.CheckPrivileges(ctx, s, exact)
+	return exact, catalog.CheckPrivileges(ctx, x.questions, exact)
 }
 
 const traceOn = `SELECT pg_catalog.current_setting('client_min_messages'), pg_catalog.current_setting('debug_print_rewritten'), ` +

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/lru"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/socket"
 	"github.com/sluicedb/sluice/proxy/startup"
@@ -62,6 +63,9 @@ type Server struct {
 	facts    sync.Map // of home by database: engines.Facts
 	// estimates are of foreign tables, by estimateKey.
 	estimates sync.Map
+	// questions are what had to be asked of home to plan statements, the first of which names their relations.
+	questions *lru.Cache[questionKey, []string]
+	plans     plans
 
 	mu        sync.Mutex
 	sessions  map[uint32][]*Session // by home's process ID, which servers behind one address may give twice
@@ -85,7 +89,7 @@ func NewServer(c Config) (*Server, error) {
 		c.Logger = slog.Default()
 	}
 	s := &Server{
-		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{},
+		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{}, questions: lru.New[questionKey, []string](questionBytes), plans: newPlans(),
 		sessions: map[uint32][]*Session{}, clients: map[string]int{}, listeners: map[net.Listener]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -57,10 +57,10 @@ type Session struct {
 	parsing  bool // home has not answered all Parses of ours
 	skip     bool // a statement of ours failed: drop messages until Sync
 	snapshot *catalog.Snapshot
-	private  bool              // snapshot was read inside an open transaction
-	gained   bool              // snapshot has names that the one before had not: see reconsider
-	internal map[string]string // SQL of our own at home → its statement name
-	serial   int               // numbers temporary tables
+	private  bool // snapshot was read inside an open transaction
+	gained   bool // snapshot has names that the one before had not: see reconsider
+	asked    asked
+	serial   int // numbers temporary tables
 
 	mu             sync.Mutex // guards what the backend goroutine and cancel requests touch as well
 	stmts          map[string]*prepared
@@ -72,7 +72,7 @@ type Session struct {
 	savepoints     bool                    // the open transaction has savepoints
 	committed      bool                    // a COMMIT ended the last transaction block
 	ddl            bool                    // DDL ran in the transaction that is open
-	forgetInternal bool                    // home has lost its prepared statements
+	forgetAsked    bool                    // home has lost its prepared statements
 	running        *running
 	handling       bool        // a message of the client is being handled
 	interrupted    error       // what has interrupted it while nothing ran
@@ -95,7 +95,7 @@ func newSession(server *Server, login *startup.Result) *Session {
 	s := &Session{
 		server: server, login: login, client: login.Client,
 		database: login.Parameters["database"],
-		internal: map[string]string{}, status: login.Status, stmts: map[string]*prepared{}, portals: map[string]*portal{},
+		asked:    newAsked(), status: login.Status, stmts: map[string]*prepared{}, portals: map[string]*portal{},
 	}
 	if s.database == "" {
 		s.database = login.Parameters["user"]
@@ -152,8 +152,8 @@ func (s *Session) start() error {
 		s.log.Warn("cannot read the catalog", "error", err)
 		s.snapshot = &catalog.Snapshot{}
 	}
-	if len(s.internal) > 0 || s.home.failed() {
-		if err := s.dropInternal(); err != nil && err != errSkipped {
+	if s.asked.made > 0 || s.home.failed() {
+		if err := s.dropAsked(); err != nil && err != errSkipped {
 			return err
 		}
 		if err := s.syncHome(s.ctx); err != nil {

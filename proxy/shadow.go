@@ -19,7 +19,8 @@ const shadowSQL = "RESET ROLE"
 // bindShadow makes a portal at home that has the name of the portal of ours that m asks for, so that home knows the names
 // that are taken and which portals end with a subtransaction.
 func (s *Session) bindShadow(ctx context.Context, p *prepared, m *pgproto3.Bind) error {
-	if _, err := s.describeBound(ctx, p.statement, m); err != nil {
+	var d request
+	if _, err := s.describeBound(ctx, d.describe('S', m.PreparedStatement), p.statement, m); err != nil {
 		return err
 	}
 	var r request

@@ -179,14 +179,16 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 	}
 	run := s.begin()
 	defer run.end()
-	d, err := s.describe(run.ctx, simpleName, st.Text, nil)
+	r := analysis(simpleName, st.Text, nil)
+	q := s.foresee(r, st)
+	d, err := s.readDescription(run.ctx, r)
 	if err == nil && len(d.params) > 0 {
 		err = s.refuseParams(st)
 	}
 	if err != nil {
 		return false, err
 	}
-	x := &execution{statement: st, described: d}
+	x := &execution{statement: st, described: d, questions: q}
 	ours, err := s.plan(run.ctx, x)
 	if err != nil || ours {
 		s.out = append(s.out, d.notices...)

@@ -20,6 +20,7 @@ import (
 type execution struct {
 	statement *parser.Statement
 	described *description
+	questions *questions
 	facts     *catalog.Facts
 	plan      *plan.Plan     // nil for a statement that the proxy runs itself
 	request   plan.Request   // what the plan was made from
@@ -133,11 +134,13 @@ func (s *Session) ours(text string) *parser.Statement {
 func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
 	run := s.begin()
 	defer run.end()
-	d, err := s.describeBound(run.ctx, p.statement, m)
+	var r request
+	q := s.foresee(r.describe('S', m.PreparedStatement), p.statement)
+	d, err := s.describeBound(run.ctx, &r, p.statement, m)
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{statement: p.statement, described: d, bind: m}
+	x := &execution{statement: p.statement, described: d, questions: q, bind: m}
 	if n := len(m.ResultFormatCodes); d.rows && n > 1 && n != len(d.fields) {
 		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(d.fields))
 	}
@@ -161,6 +164,10 @@ func lacksPrivilege(err error) bool {
 
 // plan analyses and plans x.statement; false where nothing of ours is in it.
 func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
+	if x.questions == nil {
+		x.questions = &questions{session: s}
+	}
+	defer x.questions.done()
 	if own := s.utility(x.statement); own != nil {
 		x.own = own
 		s.describeFetch(x)
@@ -221,7 +228,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 	if req.Home, err = s.homeRelations(ctx, x, references); err != nil {
 		return false, err
 	}
-	if x.plan, err = s.build(req); err != nil || x.plan.Route == plan.Home {
+	if x.plan, err = s.build(req, x.facts.User); err != nil || x.plan.Route == plan.Home {
 		return false, err
 	}
 	x.request = req
@@ -243,7 +250,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 	texts, err := s.paramTexts(ctx, x)
 	if err == nil && !x.plan.Takes(x.described.params, texts) {
 		req.HoldParams, x.request.HoldParams = true, true
-		if x.plan, err = s.build(req); err == nil { // it may ship what the first plan did not
+		if x.plan, err = s.build(req, x.facts.User); err == nil { // it may ship what the first plan did not
 			err = s.checkPrivileges(ctx, x, &req)
 		}
 	}
@@ -253,12 +260,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 // resolve asks home which relations the statement names, and for the session's settings and the catalog version with
 // them. It returns nil where none of the relations is ours.
 func (s *Session) resolve(ctx context.Context, x *execution) ([]plan.Reference, error) {
-	relations := x.statement.Relations()
-	names := make([]catalog.Name, len(relations))
-	for i, r := range relations {
-		names[i] = catalog.Name{Schema: r.Schema, Name: r.Name}
-	}
-	resolved, facts, err := catalog.Resolve(ctx, s, names)
+	oids, facts, err := catalog.Resolve(ctx, x.questions, namesIn(x.statement))
 	if err != nil {
 		return nil, err
 	}
@@ -271,9 +273,9 @@ func (s *Session) resolve(ctx context.Context, x *execution) ([]plan.Reference, 
 		}
 	}
 	ours := false
-	references := make([]plan.Reference, len(resolved))
-	for i, r := range resolved {
-		references[i] = plan.Reference{OID: r.OID, Relation: s.snapshot.Relations[r.OID]}
+	references := make([]plan.Reference, len(oids))
+	for i, oid := range oids {
+		references[i] = plan.Reference{OID: oid, Relation: s.snapshot.Relations[oid]}
 		ours = ours || references[i].Relation != nil
 	}
 	if !ours {

@@ -71,12 +71,12 @@ func (s *Session) mayBeInUse(n *pg_query.Node) bool {
 func (s *Session) alter(ctx context.Context, x *execution) (*cursor, error) {
 	n := x.statement.Node.Stmt
 	a := alterationOf(n)
-	resolved, _, err := catalog.Resolve(ctx, s, a.tables)
+	oids, _, err := catalog.Resolve(ctx, s, a.tables)
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range resolved {
-		if err := s.checkInUse(ctx, a.verb, r.OID, a.tables[i].Name); err != nil {
+	for i, oid := range oids {
+		if err := s.checkInUse(ctx, a.verb, oid, a.tables[i].Name); err != nil {
 			return nil, err
 		}
 	}

@@ -175,9 +175,41 @@ func TestRead(t *testing.T) {
 				if d.Cmd == "catalog" {
 					return g.load(t, d)
 				}
-				return printRead(Build(g.request(t, d)))
+				req := g.request(t, d)
+				checkNamed(t, req)
+				return printRead(Build(req))
 			})
 		})
+	}
+}
+
+// checkNamed makes of a plan with one prefix the plan with another, whether inputs are tables or spelled out.
+func checkNamed(t *testing.T, req Request) {
+	t.Helper()
+	for _, readOnly := range []bool{false, true} {
+		req.ReadOnly = readOnly
+		want, err := Build(req)
+		other := req
+		other.TempPrefix = "sluice_abc_"
+		got, otherErr := Build(other)
+		if err != nil {
+			if otherErr == nil {
+				t.Errorf("the name of inputs decides over %q: %v", req.Statement.Text, err)
+			}
+			continue
+		}
+		if otherErr != nil {
+			t.Errorf("the name of inputs decides over %q: %v", req.Statement.Text, otherErr)
+			continue
+		}
+		if got := printRead(got.Named(other.TempPrefix, req.TempPrefix), nil); got != printRead(want, nil) {
+			t.Errorf("named anew: %s\nwant: %s", got, printRead(want, nil))
+		}
+		for i, in := range got.Named(other.TempPrefix, req.TempPrefix).Inputs {
+			if in.TempName != want.Inputs[i].TempName {
+				t.Errorf("input %d is named %q, want %q", i, in.TempName, want.Inputs[i].TempName)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,2 @@
+// Package lru keeps what was used last, within a bound.
+package lru
