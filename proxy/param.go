@@ -19,6 +19,10 @@ func (s *Session) paramTexts(ctx context.Context, x *execution) ([]*string, erro
 	if x.texts != nil {
 		return x.texts, nil
 	}
+	if texts, ok := s.plainTexts(x); ok {
+		x.texts = texts
+		return texts, nil
+	}
 	var texts []*string
 	for from := 0; from < len(x.described.params); from += paramsAtOnce {
 		types, bind := x.params(from)
