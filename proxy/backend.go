@@ -17,8 +17,8 @@ import (
 
 const homeBuffer = 64 << 10
 
-// capturedFrames is how many captured frames wait for the frontend: every session has room for them all the time.
-const capturedFrames = 32
+// capturedFrames is how many captured frames are handed to the frontend at most at once; as many more may wait for it.
+const capturedFrames = 16
 
 // maxAsync bounds a frame that home sends by itself and that is read whole.
 const maxAsync = 1 << 20
@@ -41,7 +41,10 @@ type backend struct {
 	hold     sync.Mutex    // held while home is told to cancel what it does: no new messages are sent
 	told     chan struct{} // the client was told of an error that was captured
 	untold   bool          // the last frame was a captured error; pump's own
-	captured chan []byte   // frames for the frontend, one copy each
+	queue    [][]byte      // captured frames, one copy each, that are handed over before pump waits; pump's own
+	captured chan [][]byte // such frames for the frontend
+	posted   request       // messages that wait for others; the frontend's own
+	taken    [][]byte      // those that it has not looked at yet; the frontend's own
 	done     chan struct{} // closed when pump has ended
 
 	mu         sync.Mutex
@@ -60,7 +63,7 @@ type backend struct {
 }
 
 func newBackend(conn net.Conn, left []byte, status byte) *backend {
-	b := &backend{conn: conn, told: make(chan struct{}, 1), captured: make(chan []byte, capturedFrames), done: make(chan struct{}), status: status}
+	b := &backend{conn: conn, told: make(chan struct{}, 1), captured: make(chan [][]byte, 1), done: make(chan struct{}), status: status}
 	b.quiet.L = &b.mu
 	b.in = wire.NewReader(conn, homeBuffer, left)
 	b.in.BeforeRead = b.flush
@@ -235,6 +238,9 @@ func (b *backend) dispose(typ byte, size int, fate wire.Fate, owed bool) error {
 	if !owed && size > maxAsync {
 		return pgerr.New(pgerr.ProtocolViolation, "home sent a message of %d bytes by itself", size)
 	}
+	if owed {
+		return b.capture(size)
+	}
 	if err := b.flush(); err != nil {
 		return err
 	}
@@ -242,22 +248,50 @@ func (b *backend) dispose(typ byte, size int, fate wire.Fate, owed bool) error {
 	if err != nil {
 		return err
 	}
-	if owed {
-		b.captured <- append([]byte(nil), frame...)
-		return b.in.Drop(size)
-	}
 	if b.onAsync(typ, frame) {
 		return b.in.Drop(size)
 	}
 	return b.in.Walk(size)
 }
 
-// flush writes the walked run to the client and tells a waiting frontend.
+// capture takes a frame for the frontend, behind what was walked for the client.
+func (b *backend) capture(size int) error {
+	if err := b.write(); err != nil {
+		return err
+	}
+	frame, err := b.in.Frame(size)
+	if err != nil {
+		return err
+	}
+	if b.queue = append(b.queue, append([]byte(nil), frame...)); len(b.queue) == capturedFrames {
+		b.hand()
+	}
+	return b.in.Drop(size)
+}
+
+// hand gives the frontend what was captured: in one piece, as each wakes it.
+func (b *backend) hand() {
+	if len(b.queue) > 0 {
+		b.captured <- b.queue
+		b.queue = nil
+	}
+}
+
+// write writes the walked run to the client.
+func (b *backend) write() error {
+	run := b.in.Take()
+	if len(run) == 0 {
+		return nil
+	}
+	b.hand()
+	return b.toClient(run)
+}
+
+// flush hands over and writes all that was read, and tells a waiting frontend.
 func (b *backend) flush() error {
-	if run := b.in.Take(); len(run) > 0 {
-		if err := b.toClient(run); err != nil {
-			return err
-		}
+	b.hand()
+	if err := b.write(); err != nil {
+		return err
 	}
 	b.mu.Lock()
 	b.unwritten = false
@@ -268,8 +302,17 @@ func (b *backend) flush() error {
 	return nil
 }
 
+// post keeps messages that are sent with the next ones.
+func (b *backend) post(r *request) {
+	b.posted.data, b.posted.replies = append(b.posted.data, r.data...), append(b.posted.replies, r.replies...)
+}
+
 // send records the replies that the messages in data will bring and writes data to home.
 func (b *backend) send(data []byte, replies ...wire.Reply) error {
+	if len(b.posted.replies) > 0 {
+		data, replies = append(b.posted.data, data...), append(b.posted.replies, replies...)
+		b.posted = request{}
+	}
 	if len(replies) > 0 {
 		b.hold.Lock()
 		b.mu.Lock()
@@ -301,6 +344,7 @@ func (b *backend) awaitTold() {
 	if !b.untold {
 		return
 	}
+	b.hand()
 	select {
 	case <-b.told:
 	case <-time.After(toldWait):
@@ -388,19 +432,32 @@ func (b *backend) ended() bool {
 
 // next returns the next captured frame.
 func (b *backend) next(ctx context.Context) ([]byte, error) {
-	select {
-	case f := <-b.captured:
+	if f, ok := b.poll(); ok {
 		return f, nil
-	default:
 	}
 	select {
-	case f := <-b.captured:
+	case b.taken = <-b.captured:
+		f, _ := b.poll()
 		return f, nil
 	case <-b.done:
 		return nil, b.failure()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// poll returns the next captured frame if it is there.
+func (b *backend) poll() ([]byte, bool) {
+	if len(b.taken) == 0 {
+		select {
+		case b.taken = <-b.captured:
+		default:
+			return nil, false
+		}
+	}
+	f := b.taken[0]
+	b.taken = b.taken[1:]
+	return f, true
 }
 
 func (b *backend) failure() error {

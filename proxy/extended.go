@@ -102,7 +102,7 @@ func (s *Session) parseInstead(size int, text string) error {
 	if err := s.drop(size); err != nil {
 		return err
 	}
-	return s.home.send(data, wire.Reply{Kind: 'P'})
+	return s.relay(data, wire.Reply{Kind: 'P'})
 }
 
 // knows reports whether name is that of a prepared statement of ours, once home has answered all Parses.

@@ -51,6 +51,14 @@ func appendMessage(dst []byte, m pgproto3.FrontendMessage) []byte {
 	return out
 }
 
+// silent keeps the answers from everybody.
+func (r *request) silent() *request {
+	for i := range r.replies {
+		r.replies[i].Fate = wire.Swallow
+	}
+	return r
+}
+
 // quiet captures notices as well.
 func (r *request) quiet() *request {
 	for i := range r.replies {

@@ -268,12 +268,8 @@ func (s *Session) copyIn(ctx context.Context, sql string, feed func(write func([
 		return err
 	}
 	ferr := feed(func(data []byte) error {
-		select {
-		case frame := <-s.home.captured: // home does not like what it got
-			if frame[0] == 'E' {
-				return readError(frame[wire.HeaderSize:])
-			}
-		default:
+		if frame, ok := s.home.poll(); ok && frame[0] == 'E' { // home does not like what it got
+			return readError(frame[wire.HeaderSize:])
 		}
 		_, err := s.home.conn.Write(data)
 		return homeErr(err)
@@ -322,13 +318,12 @@ func (s *Session) awaitCopy(typ byte) error {
 // pendingError returns an error of home that was captured and not yet read.
 func (s *Session) pendingError() (error, bool) {
 	for {
-		select {
-		case frame := <-s.home.captured:
-			if frame[0] == 'E' {
-				return readError(frame[wire.HeaderSize:]), true
-			}
-		default:
+		frame, ok := s.home.poll()
+		if !ok {
 			return nil, false
+		}
+		if frame[0] == 'E' {
+			return readError(frame[wire.HeaderSize:]), true
 		}
 	}
 }

@@ -20,6 +20,8 @@ type portal struct {
 	formats []int16
 	home    bool
 	hidden  bool // home cannot tell FETCH where its columns come from
+	apart   bool // home has no part in computing it
+	last    bool // it is the only one of a simple query
 	// late is set until the first Execute of a utility.
 	late *late
 	// shadowed says that home has a portal of the same name, which lives and dies as this one would; described, that it
@@ -55,6 +57,9 @@ func (s *Session) bindPortal(x *execution, m *pgproto3.Bind) error {
 	p.shadowed = s.needsShadow(m.DestinationPortal)
 	s.portals[m.DestinationPortal] = p
 	s.say(&pgproto3.BindComplete{})
+	if next := s.in.Next(); p.apart && (next == 'E' || next == 'D') { // home has nothing to say before it has run
+		return nil
+	}
 	return s.flush()
 }
 
@@ -73,7 +78,7 @@ func (s *Session) bindHome(x *execution, m *pgproto3.Bind) error {
 	bound := *m
 	bound.PreparedStatement = joinName
 	data = appendMessage(data, &bound)
-	return homeErr(s.home.send(data, append(replies, wire.Reply{Kind: 'B'})...))
+	return homeErr(s.relay(data, append(replies, wire.Reply{Kind: 'B'})...))
 }
 
 // joinName is the name of the statement that home runs over shipped inputs.
@@ -125,12 +130,13 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 	if more {
 		s.say(&pgproto3.PortalSuspended{})
 		s.suspended = true
-		if s.in.Next() == 'S' { // which is answered with what was said
-			return nil
-		}
 	} else {
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(rows))})
 		p.tag = p.again
+		s.completed = p.apart && len(p.temps) == 0 && !s.executed
+	}
+	if p.last || s.in.Next() == 'S' { // what follows may be answered with it
+		return nil
 	}
 	return s.flush()
 }

@@ -52,6 +52,8 @@ type Session struct {
 	namesPortals bool
 	// suspended says that the client's last message was an Execute that left rows of a portal of ours.
 	suspended bool
+	// completed says that it was an Execute, the first of its group, that ended a portal of ours of which home has no part.
+	completed bool
 
 	defining bool // home was sent DDL that it may not have answered
 	parsing  bool // home has not answered all Parses of ours
@@ -103,7 +105,7 @@ func newSession(server *Server, login *startup.Result) *Session {
 	s.log = server.config.Logger.With("pid", login.PID, "user", login.Parameters["user"], "database", s.database)
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.in = wire.NewReader(login.Client, clientBuffer, login.ClientLeft)
-	s.in.BeforeRead = s.forward
+	s.in.BeforeRead = s.beforeRead
 	s.home = newBackend(login.Home, login.HomeLeft, login.TxStatus)
 	s.home.toClient, s.home.onAsync = s.writeClient, s.async
 	s.home.onTag, s.home.onReady, s.home.onStatus = s.tag, s.ready, s.setStatus
@@ -217,7 +219,7 @@ func (s *Session) leave(err error) error {
 
 // message handles one message of the client.
 func (s *Session) message(typ byte, size int) error {
-	s.suspended = s.suspended && typ == 'S'
+	s.suspended, s.completed = s.suspended && typ == 'S', s.completed && typ == 'S'
 	if typ == 'Q' || typ == 'P' || typ == 'B' {
 		if done, err := s.update(typ, size); done || err != nil {
 			return err
@@ -274,9 +276,25 @@ func (s *Session) forward() error {
 	if len(run) == 0 && len(s.replies) == 0 {
 		return nil
 	}
-	err := s.home.send(run, s.replies...)
+	err := s.relay(run, s.replies...)
 	s.replies = s.replies[:0]
 	return err
+}
+
+// relay sends home messages that it answers to the client by itself, behind what was said to it before.
+func (s *Session) relay(data []byte, replies ...wire.Reply) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return s.home.send(data, replies...)
+}
+
+// beforeRead sends all that there is to each side.
+func (s *Session) beforeRead() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return s.forward()
 }
 
 // drop steps over a message of the client that home must not see.

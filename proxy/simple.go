@@ -60,9 +60,7 @@ func (s *Session) onQuery(size int) error {
 	if r.close('S', ""); s.home.state() != 'E' {
 		r.close('P', "")
 	}
-	if err := s.ask(s.ctx, &r, nil); err != nil {
-		return err
-	}
+	s.home.post(r.silent())
 	return s.simple(statements, text)
 }
 
@@ -78,7 +76,7 @@ func (s *Session) query1(size int, original, text string) error {
 }
 
 func (s *Session) sendQuery(text string) error {
-	return homeErr(s.home.send(appendMessage(nil, &pgproto3.Query{String: text}), wire.Reply{Kind: 'Q'}))
+	return homeErr(s.relay(appendMessage(nil, &pgproto3.Query{String: text}), wire.Reply{Kind: 'Q'}))
 }
 
 // dropUnnamed forgets the unnamed statement, which a simple query destroys, and the unnamed portal, which its first
@@ -141,7 +139,11 @@ func (s *Session) simple(statements []*parser.Statement, text string) error {
 			return err
 		}
 	}
-	if err := s.home.send(syncMessage, wire.Reply{Kind: 'S'}); err != nil {
+	if s.completed && !group.several && s.home.sparesReady() {
+		s.completed = false
+		return s.answerReady()
+	}
+	if err := s.relay(syncMessage, wire.Reply{Kind: 'S'}); err != nil {
 		return homeGone(err)
 	}
 	return s.afterSync()
@@ -201,6 +203,7 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 	case !ours:
 		return false, s.passStatement(st)
 	}
+	x.alone = alone
 	return false, s.runSimple(x)
 }
 
@@ -302,7 +305,7 @@ func (s *Session) runOwn(run func(*description) error, d *description) error {
 // refuseParams has home complain of parameters in a simple query, which has none.
 func (s *Session) refuseParams(st *parser.Statement) error {
 	text := strings.Repeat(" ", st.Start) + st.Text // so that its position is right
-	if err := s.home.send(appendMessage(nil, &pgproto3.Query{String: text}), wire.Reply{Kind: 'Q', Fate: wire.Swallow}); err != nil {
+	if err := s.relay(appendMessage(nil, &pgproto3.Query{String: text}), wire.Reply{Kind: 'Q', Fate: wire.Swallow}); err != nil {
 		return homeGone(err)
 	}
 	if err := s.home.wait(); err != nil {
@@ -321,7 +324,7 @@ func (s *Session) runPortal(d *description) error {
 		}
 	}
 	data := appendMessage(nil, &pgproto3.Execute{Portal: ownPortal})
-	if err := s.home.send(data, wire.Reply{Kind: 'E'}); err != nil {
+	if err := s.relay(data, wire.Reply{Kind: 'E'}); err != nil {
 		return homeGone(err)
 	}
 	err := s.home.wait()

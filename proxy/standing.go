@@ -32,15 +32,37 @@ func (b *backend) sparesSync() bool {
 	return b.replies.Idle() && !b.replies.Failed() && b.err == nil && b.standing.spares(time.Now())
 }
 
-// standIn answers a Sync in home's place, together with the rows before it, where it directly follows an Execute that has
-// left rows of a portal of ours: nothing is at stake then, and the way to home would cost more than the rows.
+// sparesReady reports whether a Sync of what home had no part in ends nothing but home's reading of its catalog.
+func (b *backend) sparesReady() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.replies.Idle() && !b.replies.Failed() && b.err == nil && b.status == 'I'
+}
+
+// standIn answers a Sync in home's place, together with the rows before it, where it directly follows an Execute of a
+// portal of ours at which nothing of home's is at stake: one that has left rows, or, outside a transaction block, one that
+// has ended.
 func (s *Session) standIn(size int) (answered bool, err error) {
-	if !s.suspended || size != wire.HeaderSize || !s.home.sparesSync() {
-		return false, s.flush()
+	ended := s.completed && s.home.sparesReady()
+	if size != wire.HeaderSize || !ended && !(s.suspended && s.home.sparesSync()) {
+		return false, nil
 	}
-	if err := s.drop(size); err != nil {
+	if err := s.in.Drop(size); err != nil {
 		return false, err
+	}
+	if ended {
+		s.closePortals()
+		return true, s.answerReady()
 	}
 	s.say(&pgproto3.ReadyForQuery{TxStatus: 'T'})
 	return true, s.flush()
+}
+
+// answerReady says that home is ready without waiting for it: it has only read its catalog, which no Sync makes fail.
+func (s *Session) answerReady() error {
+	if err := s.home.send(syncMessage, wire.Reply{Kind: 'S', Fate: wire.Swallow}); err != nil {
+		return homeGone(err)
+	}
+	s.say(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+	return s.flush()
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type execution struct {
 	denied    error // what the role lacks a privilege for, of a statement that is checked at Execute
 	tag       func(rows int64) string
 	texts     []*string // parameters in text form, once asked for
+	alone     bool      // it is the only one of a simple query
 	explained bool      // it is not run, its plan is shown
 	kept      bool      // it is what an EXECUTE names
 	estimated bool      // with how many rows are expected
@@ -37,6 +39,15 @@ type execution struct {
 // atHome reports whether home runs the statement, over inputs that are shipped to it.
 func (x *execution) atHome() bool {
 	return x.denied == nil && x.plan != nil && x.plan.Route == plan.HomeJoin && x.plan.Write == nil
+}
+
+// apart reports whether home has no part in the statement once it is planned.
+func (x *execution) apart() bool {
+	if x.denied != nil || x.plan == nil || x.plan.Write != nil || x.plan.Copy != nil || len(x.plan.Values) > 0 {
+		return false
+	}
+	ofHome := slices.ContainsFunc(x.plan.Inputs, func(in plan.Input) bool { return in.Server == nil || len(in.Values) > 0 })
+	return x.plan.Route == plan.Remote || x.plan.Route == plan.Federated && !ofHome
 }
 
 // homeSQL is the text of the statement that home runs.
@@ -68,7 +79,7 @@ func (x *execution) temps() []temp {
 
 // portal makes the portal that runs x when it is executed.
 func (x *execution) portal(s *Session, formats []int16) *portal {
-	p := &portal{formats: formats, kept: x.kept, tag: x.tag, timeout: x.timeout, reads: x.reads()}
+	p := &portal{formats: formats, apart: x.apart(), last: x.alone, kept: x.kept, tag: x.tag, timeout: x.timeout, reads: x.reads()}
 	if x.described.rows {
 		p.fields = x.described.fields
 	}
