@@ -70,6 +70,16 @@ type Column struct {
 	Options   map[string]string
 }
 
+// HasWrapper reports whether one of the servers is of a wrapper.
+func (s *Snapshot) HasWrapper(name string) bool {
+	for _, server := range s.Servers {
+		if server.Wrapper == name {
+			return true
+		}
+	}
+	return false
+}
+
 // Mentions reports whether name is the bare name of a relation in the snapshot.
 func (s *Snapshot) Mentions(name string) bool {
 	_, ok := s.names[name]

@@ -30,7 +30,7 @@ func RelationsIn(n *pg_query.Node) []Relation { return relationsOf(n) }
 
 // Clone returns the statement with a tree of its own.
 func (s *Statement) Clone() *Statement {
-	return &Statement{Text: s.Text, Source: s.Source, Node: proto.Clone(s.Node).(*pg_query.RawStmt), Kind: s.Kind}
+	return &Statement{Text: s.Text, Source: s.Source, General: s.General, Values: s.Values, Node: proto.Clone(s.Node).(*pg_query.RawStmt), Kind: s.Kind}
 }
 
 func relationsOf(n *pg_query.Node) []Relation {

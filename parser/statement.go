@@ -24,6 +24,11 @@ type Statement struct {
 	Node   *pg_query.RawStmt // locations count from the start of Text
 	Kind   Kind
 
+	// General, where it is not empty, is the text that Node was parsed from instead, and Values are what its parameters
+	// stand for.
+	General string
+	Values  []string
+
 	relations []Relation // of the tree as it was parsed; nil of a clone
 }
 

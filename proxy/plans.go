@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"maps"
@@ -120,7 +121,7 @@ func (p *plans) key(s *Session, req *plan.Request, user uint32) planKey {
 		}
 	}
 	return planKey{
-		database: s.database, text: req.Statement.Text, snapshot: req.Snapshot, user: user, settings: req.Settings, force: req.Force, onFullScan: req.OnFullScan,
+		database: s.database, text: cmp.Or(req.Statement.General, req.Statement.Text), snapshot: req.Snapshot, user: user, settings: req.Settings, force: req.Force, onFullScan: req.OnFullScan,
 		escapes: s.setting("standard_conforming_strings") == "off", readOnly: req.ReadOnly, hold: req.HoldParams, rest: string(b),
 	}
 }

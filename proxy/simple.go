@@ -42,7 +42,7 @@ func (s *Session) onQuery(size int) error {
 	if edited, ok := s.shadow(text); ok {
 		text = edited
 	}
-	statements, err := s.parse(text)
+	statements, err := s.parseQuery(text)
 	if err != nil || !s.namesPortals && !s.handlesAny(statements) {
 		return s.query1(size, original, text)
 	}
@@ -190,8 +190,7 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 	if err != nil {
 		return false, err
 	}
-	x := &execution{statement: st, described: d, questions: q}
-	ours, err := s.plan(run.ctx, x)
+	x, ours, err := s.planQuery(run.ctx, st, d, q)
 	if err != nil || ours {
 		s.out = append(s.out, d.notices...)
 	}
