@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/embedded"
 )
@@ -31,7 +34,6 @@ var otherQueries = []struct {
 	{"UNION", "SELECT kind FROM {s}.items WHERE amount > 500 UNION SELECT name FROM {s}.groups", 3},
 	{"join and aggregate", "SELECT g.name, count(*), sum(i.amount) FROM {s}.items i JOIN {s}.groups g ON g.id = i.grp GROUP BY g.name ORDER BY g.name", 3},
 	{"scan of 1 M rows", "SELECT id, grp, amount, kind, note FROM {s}.items", 3},
-	{"point lookups", "", 2},
 }
 
 // otherPostgres compares Sluice with home's postgres_fdw, the same second Postgres behind both.
@@ -63,27 +65,37 @@ func otherPostgres(ctx context.Context, r *rig, report *report) (err error) {
 		defer clients[i].close()
 	}
 	for _, q := range otherQueries {
-		progress("postgres: %s, %d turns", q.name, r.turns)
-		if err := r.compareOther(ctx, clients, q.name, q.sql, q.goal, report); err != nil {
+		ask := func(c *client, schema string) (time.Duration, error) {
+			d, err := c.query(ctx, strings.ReplaceAll(q.sql, "{s}", schema))
+			return d.total, err
+		}
+		if err := r.compareOther(clients, q.name, ask, q.goal, report); err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
+		}
+	}
+	for _, kind := range lookupKinds {
+		ask := func(c *client, schema string) (time.Duration, error) { return lookUp(ctx, c, schema, kind) }
+		if err := r.compareOther(clients, "point lookup, "+kind, ask, 2, report); err != nil {
+			return fmt.Errorf("point lookup, %s: %w", kind, err)
 		}
 	}
 	report.note("Of the figures \"other Postgres\" the column direct is home with postgres_fdw, asked without Sluice; its fetch_size is the default of 100.")
 	return nil
 }
 
-func (r *rig) compareOther(ctx context.Context, clients [3]*client, name, sql string, goal float64, report *report) error {
+func (r *rig) compareOther(clients [3]*client, name string, ask func(*client, string) (time.Duration, error), goal float64, report *report) error {
+	progress("postgres: %s, %d turns", name, r.turns)
 	var seconds [3][]float64
 	for range r.turns {
 		for i, schema := range map[int]string{direct: "viafdw", sluice: "viasluice"} {
-			d, err := timeOther(ctx, clients[i], strings.ReplaceAll(sql, "{s}", schema), schema)
+			d, err := ask(clients[i], schema)
 			if err != nil {
 				return err
 			}
 			seconds[i] = append(seconds[i], d.Seconds())
 		}
 	}
-	ms := func(v float64) string { return fmt.Sprintf("%.1f ms", v*1000) }
+	ms := func(v float64) string { return fmt.Sprintf("%.2f ms", v*1000) }
 	got := median(ratios(seconds[direct], seconds[sluice]))
 	report.add(line{
 		what: "other Postgres, " + name, values: values(seconds, ms), ratio: fmt.Sprintf("%.1f × faster", got),
@@ -92,15 +104,40 @@ func (r *rig) compareOther(ctx context.Context, clients [3]*client, name, sql st
 	return nil
 }
 
-// timeOther runs one statement, or, where there is none, many lookups.
-func timeOther(ctx context.Context, c *client, sql, schema string) (time.Duration, error) {
-	started := time.Now()
-	if sql != "" {
-		_, err := c.query(ctx, sql)
-		return time.Since(started), err
+// lookupKinds are the ways to look up a row: by a query text, by a statement that is parsed each time, and by one that is
+// prepared once.
+var lookupKinds = []string{"simple", "extended", "prepared"}
+
+// lookUp looks up rows one by one and returns what one takes.
+func lookUp(ctx context.Context, c *client, schema, kind string) (time.Duration, error) {
+	const columns = "SELECT id, grp, amount, kind, note FROM "
+	parse := pgproto3.Parse{Query: columns + schema + ".items WHERE id = $1"}
+	if kind == "prepared" {
+		parse.Name = "lookup"
+		out, err := encode(&pgproto3.Close{ObjectType: 'S', Name: parse.Name}, &parse, &pgproto3.Sync{})
+		if err == nil {
+			_, err = c.exchange(ctx, out)
+		}
+		if err != nil {
+			return 0, err
+		}
 	}
+	started := time.Now()
 	for i := range lookups {
-		d, err := c.query(ctx, fmt.Sprintf("SELECT id, grp, amount, kind, note FROM %s.items WHERE id = %d", schema, 1+i*997%otherRows))
+		id := strconv.Itoa(1 + i*997%otherRows)
+		messages := []pgproto3.FrontendMessage{&pgproto3.Query{String: columns + schema + ".items WHERE id = " + id}}
+		if kind != "simple" {
+			messages = []pgproto3.FrontendMessage{&parse, &pgproto3.Bind{PreparedStatement: parse.Name, Parameters: [][]byte{[]byte(id)}},
+				&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}}
+		}
+		if kind == "prepared" {
+			messages = messages[1:]
+		}
+		out, err := encode(messages...)
+		if err != nil {
+			return 0, err
+		}
+		d, err := c.exchange(ctx, out)
 		if err == nil && d.rows != 1 {
 			err = fmt.Errorf("%d rows", d.rows)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,12 +24,13 @@ const (
 
 // process is a server that the harness started and will end.
 type process struct {
-	name   string
-	cmd    *exec.Cmd
-	addr   string
-	said   bytes.Buffer
-	ended  chan struct{}
-	result error
+	metrics string // URL of the metrics of a Sluice
+	name    string
+	cmd     *exec.Cmd
+	addr    string
+	said    bytes.Buffer
+	ended   chan struct{}
+	result  error
 }
 
 // start runs a server and returns when it takes connections at addr. It stays in this process' session: Linux schedules
@@ -130,11 +132,14 @@ func parseMemory(status, field string) (float64, error) {
 	return 0, errors.New("the status file has no " + field)
 }
 
-// freeAddress returns a loopback address for a server that must be told one. Ports above 32767 are left to the kernel,
+// freeAddress returns a loopback address, other than those given, for a server that must be told one. Ports above 32767 are left to the kernel,
 // which gives them to clients.
-func freeAddress() (string, error) {
+func freeAddress(other ...string) (string, error) {
 	for port := 20000; port < 32768; port++ {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port+os.Getpid()%1000))
+		if slices.Contains(other, addr) {
+			continue
+		}
 		l, err := net.Listen("tcp", addr)
 		if err == nil {
 			return addr, l.Close()

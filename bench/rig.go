@@ -122,9 +122,17 @@ func (r *rig) startSluiceAt(ctx context.Context, home string) (*process, error) 
 	if err != nil {
 		return nil, err
 	}
+	metrics, err := freeAddress(addr)
+	if err != nil {
+		return nil, err
+	}
 	cmd := exec.Command(r.sluice, "serve", "--home", home, "--listen", addr, "--drain", "1s", "--log-level", "warn",
-		"--tls-cert", r.certificate.cert, "--tls-key", r.certificate.key)
-	return start(ctx, "sluice", addr, cmd)
+		"--tls-cert", r.certificate.cert, "--tls-key", r.certificate.key, "--metrics", metrics)
+	p, err := start(ctx, "sluice", addr, cmd)
+	if err == nil {
+		p.metrics = "http://" + metrics + "/metrics"
+	}
+	return p, err
 }
 
 // startBouncer starts PgBouncer in session mode, or returns nil and says why not.

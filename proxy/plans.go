@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
@@ -22,12 +24,34 @@ const planBytes = 16 << 20
 // just said anew, so that a change of anything leads to another plan, and to none that is kept.
 type plans struct {
 	cache *lru.Cache[planKey, *planned]
+	kept  planning
+	made  planning
 	// prefix of inputs stands in for that of a statement; random, so that it is in no text, and of letters that need no quotes.
 	prefix string
 }
 
 func newPlans() plans {
-	return plans{lru.New[planKey, *planned](planBytes), ownPrefix + strings.ToLower(rand.Text()) + "_"}
+	return plans{cache: lru.New[planKey, *planned](planBytes), prefix: ownPrefix + strings.ToLower(rand.Text()) + "_"}
+}
+
+// planning counts how often plans were found or made, and how long that took, without waiting for home.
+type planning struct{ plans, nanoseconds atomic.Int64 }
+
+func (p *planning) since(began time.Time) {
+	p.plans.Add(1)
+	p.nanoseconds.Add(int64(time.Since(began)))
+}
+
+// Planning is how many statements were planned, and how long that took in all.
+type Planning struct {
+	Plans int64
+	Time  time.Duration
+}
+
+// Planning returns what planning took by plans that were kept, and by those that had to be made.
+func (s *Server) Planning() (kept, made Planning) {
+	read := func(p *planning) Planning { return Planning{p.plans.Load(), time.Duration(p.nanoseconds.Load())} }
+	return read(&s.plans.kept), read(&s.plans.made)
 }
 
 // planKey is what a plan was made from. What has no form of its own to compare is in rest.
@@ -59,13 +83,17 @@ type serverFacts struct {
 
 // plan returns the plan of a request of a session, whose current role is given.
 func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, error) {
+	began := time.Now()
 	if req.Statement.Kind != parser.Select || req.Only != nil || s.server.cache.Get(s.database) != req.Snapshot {
+		defer p.made.since(began)
 		return plan.Build(req)
 	}
 	key := p.key(s, &req, user)
 	if found, ok := p.cache.Get(key); ok && found.holds(req.Facts) {
+		defer p.kept.since(began)
 		return found.plan.Named(p.prefix, req.TempPrefix), nil
 	}
+	defer p.made.since(began)
 	made := &planned{}
 	common, known := req, true
 	common.TempPrefix = p.prefix

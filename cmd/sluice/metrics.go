@@ -12,10 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/sluicedb/sluice/proxy"
 )
 
-// serveMetrics serves /metrics for Prometheus on an address until ctx ends; nothing for an empty one.
-func serveMetrics(ctx context.Context, address string, log *slog.Logger) error {
+// serveMetrics serves /metrics of a server for Prometheus on an address until ctx ends; nothing for an empty one.
+func serveMetrics(ctx context.Context, address string, server *proxy.Server, log *slog.Logger) error {
 	if address == "" {
 		return nil
 	}
@@ -32,15 +34,32 @@ func serveMetrics(ctx context.Context, address string, log *slog.Logger) error {
 			ConstLabels: prometheus.Labels{"version": buildVersion(), "commit": buildCommit()},
 		}, func() float64 { return 1 }),
 	)
+	registry.MustRegister(planning(server)...)
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
+	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { _ = web.Close() })
 	go func() {
-		if err := server.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := web.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			log.Error("metrics are no longer served", "error", err)
 		}
 	}()
 	log.Info("serving metrics", "url", "http://"+l.Addr().String()+"/metrics")
 	return nil
+}
+
+// planning are counters of the statements that a server has planned: by plans that it had kept, and by new ones.
+func planning(server *proxy.Server) (list []prometheus.Collector) {
+	for label, read := range map[string]func() proxy.Planning{
+		"kept": func() proxy.Planning { kept, _ := server.Planning(); return kept },
+		"new":  func() proxy.Planning { _, made := server.Planning(); return made },
+	} {
+		labels := prometheus.Labels{"plan": label}
+		list = append(list, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "sluice_plans_total", Help: "Statements over foreign tables that were planned.", ConstLabels: labels,
+		}, func() float64 { return float64(read().Plans) }), prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "sluice_planning_seconds_total", Help: "Time that planning them took, without what was asked of home before.", ConstLabels: labels,
+		}, func() float64 { return read().Time.Seconds() }))
+	}
+	return list
 }

@@ -105,7 +105,7 @@ func (f serveFlags) run(ctx context.Context) (err error) {
 	}
 	aside, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := serveMetrics(aside, f.metrics, log); err != nil {
+	if err := serveMetrics(aside, f.metrics, server, log); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	hangup := make(chan os.Signal, 1)
