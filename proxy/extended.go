@@ -40,6 +40,9 @@ func (s *Session) onParse(size int) error {
 			return s.parseInstead(size, edited)
 		}
 		if st := s.ours(text); st != nil {
+			if held, err := s.holdParse(name, st, size); held || err != nil {
+				return err
+			}
 			return s.parseOurs(name, &prepared{statement: st}, size)
 		}
 	}
@@ -75,7 +78,12 @@ func (s *Session) parseAgain(name, text string, size int) error {
 // parseOurs passes a Parse on and notes under its name, once home has accepted it, that it is p (nil: not ours).
 func (s *Session) parseOurs(name string, p *prepared, size int) error {
 	s.parsing = true
-	return s.passFor('P', size, func(ok bool) {
+	return s.passFor('P', size, s.parsed(name, p))
+}
+
+// parsed returns what notes the outcome of a Parse.
+func (s *Session) parsed(name string, p *prepared) func(ok bool) {
+	return func(ok bool) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		switch {
@@ -84,7 +92,7 @@ func (s *Session) parseOurs(name string, p *prepared, size int) error {
 		case ok || name == "":
 			delete(s.stmts, name)
 		}
-	})
+	}
 }
 
 // parseInstead sends home the same Parse with another text.
@@ -136,14 +144,17 @@ func (s *Session) settleParses() error {
 }
 
 func (s *Session) onBind(size int) error {
-	if len(s.portals) == 0 && s.writing == nil && len(s.described) == 0 && !s.holdsStatements() {
+	if len(s.portals) == 0 && s.writing == nil && s.holding == nil && len(s.described) == 0 && !s.holdsStatements() {
 		return s.pass('B', size)
-	}
-	if err := s.settleParses(); err != nil {
-		return err
 	}
 	portalName, name, err := s.bindNames(size)
 	if err != nil {
+		return err
+	}
+	if held, err := s.bindHeld(size, portalName, name); held || err != nil {
+		return err
+	}
+	if err := s.settleParses(); err != nil {
 		return err
 	}
 	p := s.toBind(name)
@@ -210,6 +221,9 @@ func (s *Session) bindOurs(size int, p *prepared) error {
 	}
 	var m pgproto3.Bind
 	if err := m.Decode(append([]byte(nil), frame[wire.HeaderSize:]...)); err != nil {
+		if err := s.releaseParse(); err != nil {
+			return err
+		}
 		return s.pass('B', size) // home says what is wrong with it
 	}
 	if s.isLate(p.statement) {

@@ -17,7 +17,7 @@ import (
 // does not hold any more, and home's Describe only afterwards.
 func (s *Session) describeBound(ctx context.Context, r *request, st *parser.Statement, m *pgproto3.Bind) (*description, error) {
 	d, err := s.readDescription(ctx, r)
-	if pe, ok := err.(*pgconn.PgError); ok && pe.Severity != "FATAL" {
+	if pe, ok := err.(*pgconn.PgError); ok && pe.Severity != "FATAL" && s.holding == nil {
 		taken := description{params: make([]uint32, paramsOf(st))}
 		if wrong := taken.checkParams(m); wrong != nil {
 			return nil, wrong

@@ -54,6 +54,7 @@ type Session struct {
 	suspended bool
 	// completed says that it was an Execute, the first of its group, that ended a portal of ours of which home has no part.
 	completed bool
+	holding   *heldParse // a Parse that waits for its Bind
 
 	defining bool // home was sent DDL that it may not have answered
 	parsing  bool // home has not answered all Parses of ours
@@ -220,6 +221,11 @@ func (s *Session) leave(err error) error {
 // message handles one message of the client.
 func (s *Session) message(typ byte, size int) error {
 	s.suspended, s.completed = s.suspended && typ == 'S', s.completed && typ == 'S'
+	if typ != 'B' {
+		if err := s.releaseParse(); err != nil {
+			return err
+		}
+	}
 	if typ == 'Q' || typ == 'P' || typ == 'B' {
 		if done, err := s.update(typ, size); done || err != nil {
 			return err
@@ -294,7 +300,10 @@ func (s *Session) beforeRead() error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	return s.forward()
+	if err := s.forward(); err != nil {
+		return err
+	}
+	return s.releaseParse()
 }
 
 // drop steps over a message of the client that home must not see.

@@ -146,8 +146,10 @@ func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
 	run := s.begin()
 	defer run.end()
 	var r request
+	s.addHeld(&r)
 	q := s.foresee(r.describe('S', m.PreparedStatement), p.statement)
 	d, err := s.describeBound(run.ctx, &r, p.statement, m)
+	s.holding = nil
 	if err != nil {
 		return nil, err
 	}
