@@ -66,6 +66,7 @@ type planKey struct {
 	escapes    bool // backslashes escape in the text
 	readOnly   bool
 	hold       bool
+	estimates  bool
 	rest       string
 }
 
@@ -73,12 +74,20 @@ type planKey struct {
 type planned struct {
 	plan  *plan.Plan
 	facts []serverFacts
+	sizes []tableSize
 }
 
 type serverFacts struct {
 	server       *catalog.Server
 	role         uint32
 	home, remote engines.Facts
+}
+
+// tableSize is about how many rows a table had.
+type tableSize struct {
+	table *catalog.Relation
+	role  uint32
+	rows  int64
 }
 
 // plan returns the plan of a request of a session, whose current role is given.
@@ -89,7 +98,7 @@ func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, err
 		return plan.Build(req)
 	}
 	key := p.key(s, &req, user)
-	if found, ok := p.cache.Get(key); ok && found.holds(req.Facts) {
+	if found, ok := p.cache.Get(key); ok && found.holds(&req) {
 		defer p.kept.since(began)
 		return found.plan.Named(p.prefix, req.TempPrefix), nil
 	}
@@ -103,6 +112,11 @@ func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, err
 		known = known && err == nil
 		return home, remote, err
 	}
+	common.Rows = func(t *catalog.Relation, role uint32) int64 {
+		rows := req.Rows(t, role)
+		made.sizes = append(made.sizes, tableSize{t, role, rows})
+		return rows
+	}
 	var err error
 	if made.plan, err = plan.Build(common); err != nil { // it may speak of names
 		return plan.Build(req)
@@ -113,15 +127,15 @@ func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, err
 	return made.plan.Named(p.prefix, req.TempPrefix), nil
 }
 
-// holds reports whether servers are still what they were.
-func (p *planned) holds(ask plan.AskFacts) bool {
+// holds reports whether servers are still what they were, and tables as large.
+func (p *planned) holds(req *plan.Request) bool {
 	for _, f := range p.facts {
-		home, remote, err := ask(f.server, f.role)
+		home, remote, err := req.Facts(f.server, f.role)
 		if err != nil || home != f.home || remote != f.remote {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(p.sizes, func(t tableSize) bool { return req.Rows(t.table, t.role) != t.rows })
 }
 
 // keep drops the plans of a database that were made from another snapshot than this one.
@@ -150,7 +164,7 @@ func (p *plans) key(s *Session, req *plan.Request, user uint32) planKey {
 	}
 	return planKey{
 		database: s.database, text: cmp.Or(req.Statement.General, req.Statement.Text), snapshot: req.Snapshot, user: user, settings: req.Settings, force: req.Force, onFullScan: req.OnFullScan,
-		escapes: s.setting("standard_conforming_strings") == "off", readOnly: req.ReadOnly, hold: req.HoldParams, rest: string(b),
+		escapes: s.setting("standard_conforming_strings") == "off", readOnly: req.ReadOnly, hold: req.HoldParams, estimates: req.Estimates, rest: string(b),
 	}
 }
 
