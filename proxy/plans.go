@@ -14,6 +14,7 @@ import (
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/lru"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/govern"
 	"github.com/sluicedb/sluice/parser/plan"
 )
 
@@ -116,6 +117,10 @@ func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, err
 		rows := req.Rows(t, role)
 		made.sizes = append(made.sizes, tableSize{t, role, rows})
 		return rows
+	}
+	common.Rules = func(t *catalog.Relation) (*govern.Rules, error) {
+		known = false // who is governed by what is asked for each time
+		return req.Rules(t)
 	}
 	var err error
 	if made.plan, err = plan.Build(common); err != nil { // it may speak of names

@@ -92,7 +92,7 @@ func (s *Session) govern(ctx context.Context, x *execution) (*cursor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := s.snapshot.Relations[resolved[0].OID]
+	r := s.snapshot.Relations[resolved[0]]
 	if r == nil || r.Kind != 'f' {
 		tag, err := s.Exec(ctx, x.statement.Text)
 		return nil, s.defined(x, tag, nil, err)
