@@ -409,6 +409,7 @@ func (s *Session) onExecute(size int) error {
 	if err := s.drop(size); err != nil || s.home.failed() {
 		return err
 	}
+	p.first = !s.hasExecuted()
 	s.executed = true
 	if err := s.executePortal(name, p, max(limit, 0)); err != nil {
 		s.failPortal(name, p)

@@ -22,6 +22,7 @@ type portal struct {
 	hidden  bool // home cannot tell FETCH where its columns come from
 	apart   bool // home has no part in computing it
 	last    bool // it is the only one of a simple query
+	first   bool // nothing was executed before it in its transaction
 	// late is set until the first Execute of a utility.
 	late *late
 	// shadowed says that home has a portal of the same name, which lives and dies as this one would; described, that it
@@ -133,7 +134,7 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 	} else {
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(rows))})
 		p.tag = p.again
-		s.completed = p.apart && len(p.temps) == 0 && !s.executed
+		s.completed = p.apart && len(p.temps) == 0 && p.first
 	}
 	if p.last || s.in.Next() == 'S' { // what follows may be answered with it
 		return nil

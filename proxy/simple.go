@@ -210,6 +210,7 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 func (s *Session) runSimple(x *execution) error {
 	if !x.atHome() {
 		p := x.portal(s, nil)
+		p.first = !s.hasExecuted()
 		p.announce = x.described.rows
 		if p.announce && !p.kept && x.plan != nil && x.plan.Write == nil && x.plan.Route != plan.Remote {
 			p.announce = false
