@@ -45,6 +45,10 @@ func (s *shipper) ties(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) 
 	if q.LimitOption != pg_query.LimitOption_LIMIT_OPTION_WITH_TIES {
 		return "", true
 	}
+	if e.outer != nil { // a key may be an outer query's, by which DuckDB ranks nothing
+		s.no("WITH TIES of a sub-select is evaluated at home")
+		return "", false
+	}
 	most, offset := q.LimitCount.GetAConst().GetIval(), q.LimitOffset.GetAConst().GetIval()
 	if most == nil || q.LimitOffset != nil && offset == nil || most.Ival < 1 || offset.GetIval() < 0 || len(q.DistinctClause) > 0 || len(q.TargetList) == 0 {
 		s.no("WITH TIES of a number that is not written out, or of what DISTINCT or a set operation yields, is evaluated at home")

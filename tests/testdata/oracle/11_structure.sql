@@ -75,6 +75,7 @@ SELECT dept, avg(pay) FROM {s}.emp GROUP BY dept ORDER BY avg(pay) DESC, dept FE
 SELECT DISTINCT dept FROM {s}.emp ORDER BY dept FETCH FIRST 2 ROWS WITH TIES;
 SELECT id, rank() OVER (ORDER BY pay) AS r FROM {s}.emp ORDER BY r, id FETCH FIRST 2 ROWS WITH TIES;
 SELECT x.dept, count(*) FROM (SELECT dept FROM {s}.emp ORDER BY dept FETCH FIRST 3 ROWS WITH TIES) x GROUP BY 1 ORDER BY 1;
+SELECT e.id, x.b FROM {s}.emp e, LATERAL (SELECT e.id AS a, b.boss AS b FROM {s}.emp b ORDER BY a, b FETCH FIRST 2 ROWS WITH TIES) x ORDER BY 1, 2;
 SELECT f8 = 0 FROM {s}.floats ORDER BY f8 FETCH FIRST 3 ROWS WITH TIES;
 
 -- What home computes with what a server has computed.
