@@ -166,13 +166,16 @@ func (o *Oracle) Again(f Finding, s Statement) bool {
 	return err == nil && what != "" && strings.Fields(what)[0] == strings.Fields(f.What)[0]
 }
 
-// reads matches what a read-only transaction takes.
-var reads = regexp.MustCompile(`(?is)^\s*\(*(SELECT|WITH|VALUES|TABLE)\b`)
+// A read-only transaction takes what reads, and does not lock rows.
+var (
+	reads = regexp.MustCompile(`(?is)^\s*\(*(SELECT|WITH|VALUES|TABLE)\b`)
+	locks = regexp.MustCompile(`(?is)\bFOR\s+(NO\s+KEY\s+)?(UPDATE|KEY\s+SHARE|SHARE)\b`)
+)
 
 // passes reports whether a side is not asked a statement in a protocol.
 func (s *Side) passes(st Statement, p protocol) bool {
 	return s.Quick && !p.simple && st.Form == 0 ||
-		s.ReadOnly && !reads.MatchString(st.SQL) ||
+		s.ReadOnly && (!reads.MatchString(st.SQL) || locks.MatchString(st.SQL)) ||
 		slices.ContainsFunc(s.Lacks, func(name string) bool { return strings.Contains(st.SQL, "{s}."+name) })
 }
 
