@@ -107,7 +107,7 @@ func (g *generator) allowed(list []*production) *production {
 func (g *generator) fill(p *production, r *relation, depth int) string {
 	var b strings.Builder
 	first := true
-	g.free = g.free || p.form == "{bool} AND {bool}" || p.form == "{bool} OR {bool}" || strings.HasPrefix(p.form, "({int4}, {") // equal rows are so many conditions
+	g.free = g.free || p.form == "{bool} AND {bool}" || p.form == "{bool} OR {bool}" || strings.HasPrefix(p.form, "({int4}, {") && !strings.Contains(p.form, "<") // equal rows are so many conditions
 	for _, a := range p.parts {
 		switch {
 		case a.typ == "":

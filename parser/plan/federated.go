@@ -48,13 +48,28 @@ func (b *builder) federate() *Plan {
 	s := b.newShipper(dialect.DuckDB{})
 	s.feeds = true
 	sql, ok := s.statement(sel, format)
-	if !ok {
+	if !ok || b.twice(sql) {
 		return nil
 	}
 	return &Plan{
 		Route: Federated, RemoteSQL: sql, Params: s.params, Inputs: b.inputs, Binds: b.binds(), Privileges: b.privileges, Copy: format, Guarded: s.guarded,
 	}
 }
+
+// twice reports whether an input of home, which is read but once, stands in the text more often: what is printed twice may
+// have a sub-select in it.
+func (b *builder) twice(sql string) bool {
+	for i := range b.inputs {
+		if b.inputs[i].Server == nil && strings.Count(sql, feedOf(i+1)) > 1 {
+			b.because("rows of home would be read twice")
+			return true
+		}
+	}
+	return false
+}
+
+// feedOf is the FROM item that reads an input of a federated statement, the first being 1.
+func feedOf(input int) string { return "sluice_feed(" + itoa(input) + ")" }
 
 // several reports whether relations of more than one place take part, so that no one engine can compute the statement.
 func (b *builder) several() bool {

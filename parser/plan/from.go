@@ -78,7 +78,7 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 // relation prints what a source is read from.
 func (s *shipper) relation(src *source) (string, error) {
 	if s.feeds {
-		return "sluice_feed(" + itoa(src.feed) + ")", nil
+		return feedOf(src.feed), nil
 	}
 	if src.body != "" {
 		return "", errors.New("its rows are shipped as a whole")

@@ -42,7 +42,13 @@ func (s *shipper) rowOrder(a, b []*pg_query.Node, op string, e *scope) (string, 
 	if !ok {
 		return "", typ{}, false
 	}
+	raises := s.raises
+	s.raises = false
 	rest, _, ok := s.rowOrder(a[1:], b[1:], op, e)
+	if ok && s.raises { // Postgres does not come to it where a field before it decides
+		return s.unproven("comparing rows by %s, one field of which may raise an error,", op)
+	}
+	s.raises = raises
 	return "(" + before + " OR (" + same + " AND " + rest + "))", boolean, ok
 }
 

@@ -113,3 +113,5 @@ SELECT min(CASE WHEN k > 5 THEN 'B' ELSE 'a' END), max(k::text), greatest('B', '
 SELECT k, CASE WHEN k > 1 THEN NULL END FROM {s}.ints ORDER BY k;
 SELECT i8::text FROM {s}.ints ORDER BY 1;
 SELECT 'B' AS x, k FROM {s}.ints WHERE k = 1 UNION ALL SELECT 'a', k FROM {s}.ints WHERE k < 3 ORDER BY 1, 2;
+SELECT k FROM {s}.ints WHERE (k, 10 / (k - 2)) < (3, 0) ORDER BY k;
+SELECT e.id, (SELECT stddev(c.millions) FROM h.cities c WHERE c.city <> e.name) FROM {s}.emp e ORDER BY 2, 1 FETCH FIRST 3 ROWS WITH TIES;
