@@ -127,7 +127,7 @@ func (s *Session) setRowSecurity(ctx context.Context, n *pg_query.AlterTableStmt
 				"Use an ALTER TABLE of its own.")
 		}
 		if _, err := s.Query(ctx, "SELECT sluice.set_row_security($1::pg_catalog.oid::pg_catalog.regclass, "+args[0]+", "+args[1]+")", oid); err != nil {
-			return err
+			return inRehearsal(err, 0)
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (s *Session) label(ctx context.Context, n *pg_query.SecLabelStmt, oid strin
 	column := names[len(names)-1].GetString_().GetSval()
 	if n.Label == "" {
 		_, err := s.Query(ctx, "SELECT sluice.drop_column_mask($1::pg_catalog.oid::pg_catalog.regclass, $2)", oid, column)
-		return err
+		return inRehearsal(err, 0)
 	}
 	m := maskLabel.FindStringSubmatch(n.Label)
 	if m == nil {
@@ -191,7 +191,7 @@ func replaceTable(n *pg_query.Node, name string) {
 	}
 }
 
-// inRehearsal gives an error of a rehearsed statement the form that the statement's own would have.
+// inRehearsal gives an error of a statement that functions of ours carry out the form that the statement's own would have.
 func inRehearsal(err error, shift int) error {
 	pe, ok := err.(*pgconn.PgError)
 	if !ok {
