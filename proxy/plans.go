@@ -123,8 +123,11 @@ func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, err
 		return req.Rules(t)
 	}
 	var err error
-	if made.plan, err = plan.Build(common); err != nil { // it may speak of names
-		return plan.Build(req)
+	if made.plan, err = plan.Build(common); err != nil {
+		if s.home.failed() { // it is home's error, which would not be told a second time
+			return nil, err
+		}
+		return plan.Build(req) // it may speak of names
 	}
 	if known {
 		p.cache.Put(key, made, made.plan.Size()+len(key.text)+len(key.rest))

@@ -8,21 +8,34 @@ import (
 	"github.com/sluicedb/sluice/embedded/hometest"
 )
 
+// onBothEngines runs a comparison over tables, by their names, of the same queries' rows: in DuckDB, and in another Postgres
+// where they are in schema fx. The server is the one that a foreign table in schema fx is to name.
+func onBothEngines(t *testing.T, tables map[string]string, compare func(t *testing.T, direct, through, server string)) {
+	t.Run("duckdb", func(t *testing.T) {
+		var create []string
+		for name, query := range tables {
+			create = append(create, "CREATE TABLE "+name+" AS "+query)
+		}
+		w := newWorld(t, create...)
+		compare(t, w.direct, w.through, "lake")
+	})
+	t.Run("postgres", func(t *testing.T) {
+		home := hometest.Start(t)
+		direct, other := hometest.Database(t, home), hometest.Database(t, home)
+		exec(t, other, "CREATE SCHEMA fx")
+		for name, query := range tables {
+			exec(t, other, "CREATE TABLE fx."+name+" AS "+query)
+		}
+		through := postgresProxy(t, direct)
+		exec(t, through, otherServer(t, other, "")...)
+		compare(t, direct, through, "other")
+	})
+}
+
 // TestRowSecurity declares the same policies on plain and on foreign tables, by the same words, and asks the same of both as
 // several roles, on each route.
 func TestRowSecurity(t *testing.T) {
-	w := newWorld(t, "CREATE TABLE docs AS SELECT * FROM "+docs, "CREATE TABLE open AS SELECT 1 AS id UNION ALL SELECT 2")
-	compareRowSecurity(t, w.direct, w.through, "lake")
-}
-
-// TestRowSecurityPostgres is TestRowSecurity with another Postgres as the engine.
-func TestRowSecurityPostgres(t *testing.T) {
-	home := hometest.Start(t)
-	direct, other := hometest.Database(t, home), hometest.Database(t, home)
-	exec(t, other, "CREATE SCHEMA fx", "CREATE TABLE fx.docs AS SELECT * FROM "+docs, "CREATE TABLE fx.open AS SELECT generate_series(1, 2) AS id")
-	through := postgresProxy(t, direct)
-	exec(t, through, otherServer(t, other, "")...)
-	compareRowSecurity(t, direct, through, "other")
+	onBothEngines(t, map[string]string{"docs": "SELECT * FROM " + docs, "open": "SELECT 1 AS id UNION ALL SELECT 2"}, compareRowSecurity)
 }
 
 const docs = "(VALUES (1, 'alice', 10, 'a1'), (2, 'bob', 20, 'b1'), (3, 'bob', 0, 'b2'), (4, NULL, 7, NULL)) v (id, owner, secret, note)"
@@ -76,6 +89,14 @@ func compareRowSecurity(t *testing.T, direct, through, server string) {
 	ask("default deny")
 	both("CREATE POLICY own ON %s.docs FOR SELECT USING (owner = substr(current_user, 5))")
 	ask("one policy")
+	for _, sql := range doors {
+		both(sql)
+	}
+	want(t, foreign, "GRANT SELECT ON fx.few TO gov_bob; SET ROLE gov_bob", "GRANT\nSET")
+	want(t, foreign, "SELECT id FROM fx.few ORDER BY 1", "2") // where the view of a superuser's over plain tables tells all
+	want(t, foreign, "SELECT query_to_xml('SELECT * FROM fx.docs', true, false, '')", "55000")
+	want(t, foreign, "DO $$ BEGIN PERFORM FROM fx.docs; END $$", "55000")
+	want(t, foreign, "RESET ROLE", "RESET")
 	both("CREATE POLICY extra ON %s.docs TO gov_alice USING (docs.note IN (SELECT region FROM entitlements WHERE who = current_user))")
 	ask("entitlements")
 	both("CREATE POLICY low ON %s.docs AS RESTRICTIVE FOR ALL TO gov_bob USING (secret < current_setting('gov.most', true)::int)")
@@ -129,6 +150,22 @@ var readDocs = []string{
 	"SELECT id FROM %s.docs ORDER BY secret DESC, id FETCH FIRST 2 ROWS ONLY",
 }
 
+// doors are other ways to the rows, and what they are planned for changing between them.
+var doors = []string{
+	"PREPARE p AS SELECT string_agg(note, ',' ORDER BY id) FROM %s.docs", "EXECUTE p",
+	"SET ROLE gov_alice", "EXECUTE p", "EXECUTE p",
+	"SET ROLE gov_bob", "EXECUTE p", "EXECUTE p",
+	"BEGIN; DECLARE c CURSOR FOR SELECT id FROM %s.docs ORDER BY 1; FETCH ALL FROM c; COMMIT",
+	"BEGIN; DECLARE c SCROLL CURSOR FOR SELECT id FROM %s.docs ORDER BY 1; FETCH ALL FROM c; FETCH FIRST FROM c; COMMIT",
+	"CREATE TEMP TABLE taken AS TABLE %s.docs; SELECT count(*), min(note) FROM taken; DROP TABLE taken",
+	"SELECT * INTO TEMP taken FROM %s.docs; SELECT count(*), min(note) FROM taken; DROP TABLE taken",
+	"COPY (TABLE %s.docs) TO STDOUT", "COPY %s.docs (id) TO STDOUT",
+	"SET row_security = off", "SELECT count(*) FROM %s.docs", "SET row_security = on",
+	"BEGIN", "SELECT count(*) FROM %s.docs", "SET LOCAL ROLE gov_alice", "SELECT count(*) FROM %s.docs", "SAVEPOINT a", "RESET ROLE", "DROP POLICY own ON %s.docs", "SET LOCAL ROLE gov_alice",
+	"SELECT count(*) FROM %s.docs", "ROLLBACK TO a", "SELECT count(*) FROM %s.docs", "COMMIT", "SELECT count(*) FROM %s.docs",
+	"RESET ROLE", "EXECUTE p", "DEALLOCATE p",
+}
+
 var badPolicies = []string{
 	"CREATE POLICY extra ON %s.docs USING (true)",
 	"CREATE POLICY new ON %s.docs USING (nothing = 1)",
@@ -146,18 +183,7 @@ var badPolicies = []string{
 
 // TestColumnMasks compares a masked foreign table, as a role that sees the masks, with a plain table of what it may see.
 func TestColumnMasks(t *testing.T) {
-	w := newWorld(t, "CREATE TABLE pii AS SELECT * FROM "+pii, "CREATE TABLE t1m AS SELECT * FROM (VALUES (1, 2), (3, 4)) v (a, b)")
-	compareMasks(t, w.direct, w.through, "lake")
-}
-
-// TestColumnMasksPostgres is TestColumnMasks with another Postgres as the engine.
-func TestColumnMasksPostgres(t *testing.T) {
-	home := hometest.Start(t)
-	direct, other := hometest.Database(t, home), hometest.Database(t, home)
-	exec(t, other, "CREATE SCHEMA fx", "CREATE TABLE fx.pii AS SELECT * FROM "+pii, "CREATE TABLE fx.t1m AS SELECT * FROM (VALUES (1, 2), (3, 4)) v (a, b)")
-	through := postgresProxy(t, direct)
-	exec(t, through, otherServer(t, other, "")...)
-	compareMasks(t, direct, through, "other")
+	onBothEngines(t, map[string]string{"pii": "SELECT * FROM " + pii, "t1m": "SELECT * FROM (VALUES (1, 2), (3, 4)) v (a, b)"}, compareMasks)
 }
 
 const pii = "(VALUES (1, 'ann@x.io', '111-11-1111', 'eu'), (2, 'bob@x.io', '222-22-2222', 'us'), (3, NULL, '333-33-3333', 'us')) v (id, email, ssn, region)"
