@@ -319,6 +319,15 @@ func (s *Session) takeHome() error {
 	if err := s.forward(); err != nil {
 		return err
 	}
+	return s.waitHome()
+}
+
+// waitHome waits until home owes nothing, or the session is over: what home was asked may be left half read then, so that
+// it would never be quiet.
+func (s *Session) waitHome() error {
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
 	return s.home.wait()
 }
 
@@ -358,6 +367,8 @@ func (s *Session) update(typ byte, size int) (done bool, err error) {
 // updated ends an update that err has met.
 func (s *Session) updated(size int, err error) (done bool, _ error) {
 	switch {
+	case s.ctx.Err() != nil:
+		return false, context.Cause(s.ctx)
 	case err == nil && (s.group || s.home.inBlock()):
 		return false, nil
 	case err == nil: // what we asked is no part of the client's next transaction

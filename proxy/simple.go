@@ -308,7 +308,7 @@ func (s *Session) refuseParams(st *parser.Statement) error {
 	if err := s.relay(appendMessage(nil, &pgproto3.Query{String: text}), wire.Reply{Kind: 'Q', Fate: wire.Swallow}); err != nil {
 		return homeGone(err)
 	}
-	if err := s.home.wait(); err != nil {
+	if err := s.waitHome(); err != nil {
 		return homeGone(err)
 	}
 	return errSkipped
@@ -327,12 +327,12 @@ func (s *Session) runPortal(d *description) error {
 	if err := s.relay(data, wire.Reply{Kind: 'E'}); err != nil {
 		return homeGone(err)
 	}
-	err := s.home.wait()
+	err := s.waitHome()
 	if err == errCopyIn {
 		if err := s.relayCopyIn(); err != nil {
 			return err
 		}
-		err = s.home.wait()
+		err = s.waitHome()
 	}
 	if err != nil || s.home.failed() {
 		return homeErr(err)
@@ -385,7 +385,7 @@ func (s *Session) runRest() ([]byte, error) {
 	if err := s.home.send(data, wire.Reply{Kind: 'E', Fate: wire.Swallow}); err != nil {
 		return nil, homeGone(err)
 	}
-	if err := s.home.wait(); err != nil {
+	if err := s.waitHome(); err != nil {
 		return nil, homeGone(err)
 	}
 	if s.home.failed() {
