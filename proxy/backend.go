@@ -55,6 +55,7 @@ type backend struct {
 	forClient  bool     // and so it has for the client
 	unwritten  bool     // frames were walked and not yet written to the client
 	status     byte     // of the last ReadyForQuery, or what tags since then have made of it
+	guessed    bool     // tags have: AND CHAIN is not in them
 	savepoints bool     // a savepoint was set since status was I
 	swallowed  []byte   // the last tag that the client did not get
 	interrupt  net.Conn // whose read must end when home fails
@@ -187,7 +188,7 @@ func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bo
 	}
 	switch typ {
 	case 'Z':
-		b.status, b.executed, b.forClient = status, false, false
+		b.status, b.guessed, b.executed, b.forClient = status, false, false, false
 		b.standing = standing{}
 		if b.replies.Idle() {
 			b.standing = standing{time.Now(), status}
@@ -207,6 +208,8 @@ func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bo
 // followBlock follows a transaction block that is opened or closed before home says so in its ReadyForQuery. A ROLLBACK
 // where there are savepoints may be one to a savepoint.
 func (b *backend) followBlock(tag []byte) {
+	before := b.status
+	defer func() { b.guessed = b.guessed || b.status != before }()
 	switch {
 	case bytes.HasPrefix(tag, []byte("BEGIN\x00")), bytes.HasPrefix(tag, []byte("START TRANSACTION\x00")):
 		b.status = 'T'

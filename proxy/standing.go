@@ -36,7 +36,7 @@ func (b *backend) sparesSync() bool {
 func (b *backend) sparesReady() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.replies.Idle() && !b.replies.Failed() && b.err == nil && b.status == 'I'
+	return b.replies.Idle() && !b.replies.Failed() && b.err == nil && b.status == 'I' && !b.guessed
 }
 
 // standIn answers a Sync in home's place, together with the rows before it, where it directly follows an Execute of a

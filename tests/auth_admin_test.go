@@ -8,7 +8,8 @@ import (
 // TestAdminWithoutAuthorisation tries what only an administrator may, as a role that may log in and no more.
 func TestAdminWithoutAuthorisation(t *testing.T) {
 	w := newWorld(t, "CREATE TABLE t AS SELECT 1 AS a")
-	exec(t, w.through, "CREATE FOREIGN TABLE t (a int) SERVER lake")
+	exec(t, w.through, "CREATE FOREIGN TABLE t (a int) SERVER lake", "ALTER TABLE t ENABLE ROW LEVEL SECURITY", "CREATE POLICY positive ON t USING (a > 0)",
+		"SELECT sluice.set_column_mask('t', 'a', '0')")
 	exec(t, w.direct, "DROP ROLE IF EXISTS sluice_mallory", "CREATE ROLE sluice_mallory LOGIN")
 	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY sluice_mallory", "DROP ROLE sluice_mallory") })
 	mallory := connect(t, strings.Replace(w.through, "postgres://postgres@", "postgres://sluice_mallory@", 1))
@@ -21,6 +22,10 @@ func TestAdminWithoutAuthorisation(t *testing.T) {
 		"CREATE USER MAPPING FOR PUBLIC SERVER lake", "CREATE USER MAPPING FOR sluice_mallory SERVER lake",
 		"CREATE FOREIGN TABLE mine (a int) SERVER lake", "IMPORT FOREIGN SCHEMA main FROM SERVER lake INTO public",
 		"ALTER FOREIGN TABLE t OPTIONS (ADD table_name 'u')", "DROP FOREIGN TABLE t", "GRANT SELECT ON t TO sluice_mallory", "COMMENT ON FOREIGN TABLE t IS 'mine'",
+		"INSERT INTO sluice.policy VALUES ('t', 'mine')", "UPDATE sluice.policy SET qual = 'true'", "DELETE FROM sluice.policy", "TRUNCATE sluice.policy",
+		"INSERT INTO sluice.row_security VALUES ('t')", "UPDATE sluice.row_security SET enabled = false", "TRUNCATE sluice.row_security",
+		"INSERT INTO sluice.column_mask VALUES ('t', 'a', 'a')", "DELETE FROM sluice.column_mask", "ALTER TABLE t DISABLE ROW LEVEL SECURITY", "DROP POLICY none ON t",
+		"SELECT sluice.set_row_filter('t', 'public', 'true')", "SELECT sluice.drop_column_mask('t', 'a')", "SECURITY LABEL FOR sluice ON COLUMN t.a IS NULL",
 		"SELECT * FROM t", "INSERT INTO t VALUES (2)", "DELETE FROM t", "TRUNCATE t", "COPY t FROM STDIN", "COPY (SELECT * FROM t) TO STDOUT", "EXPLAIN ANALYZE SELECT * FROM t",
 		"SELECT sluice.get_auth('postgres')", "SELECT sluice.bump_catalog_version()",
 		"DELETE FROM sluice.server_option", "UPDATE sluice.catalog_change SET step = step + 1", "CREATE TABLE sluice.mine (a int)",
@@ -40,5 +45,5 @@ func TestAdminWithoutAuthorisation(t *testing.T) {
 		AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype) AND has_function_privilege(p.oid, 'EXECUTE')`, "NULL")
 	want(t, mallory, `SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY 1) FROM pg_class c
 		WHERE c.relnamespace = 'sluice'::regnamespace AND c.relkind IN ('r', 'p', 'v')
-		AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')`, "NULL")
+		AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND c.relname NOT IN ('row_security', 'policy', 'column_mask')`, "NULL")
 }
