@@ -38,6 +38,9 @@ CREATE OR REPLACE FUNCTION sluice.evaluate(expression text, OUT value text, OUT 
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     EXECUTE 'SELECT x::text, format_type(pg_typeof(x), NULL) FROM (SELECT (' || expression || ') AS x) AS q' INTO value, type;
+    IF octet_length(value) > 1 << 24 THEN -- the proxy holds it
+        RAISE program_limit_exceeded USING MESSAGE = 'a value of more than 16 MB is not supported';
+    END IF;
 END
 $$;
 COMMENT ON FUNCTION sluice.evaluate(text) IS 'the value of a part of a row filter or mask';

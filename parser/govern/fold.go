@@ -2,6 +2,7 @@ package govern
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -104,8 +105,10 @@ func (f *folder) foldIn(n *pg_query.Node, link *pg_query.SubLink) error {
 	if err != nil {
 		return err
 	}
+	rows := strings.TrimSuffix(strings.TrimPrefix(array, "ARRAY("), ")")
 	document, _, err := f.evaluate("SELECT json_build_object('type', format_type(pg_typeof(a[1]), NULL)," +
-		" 'values', (SELECT json_agg(v::text) FROM unnest(a) AS u (v))) FROM (SELECT " + array + " AS a) AS q")
+		" 'values', (SELECT json_agg(v::text) FROM unnest(a) AS u (v)))" +
+		" FROM (SELECT ARRAY(SELECT * FROM (" + rows + ") AS r LIMIT " + strconv.Itoa(mostValues+1) + ") AS a) AS q")
 	if err != nil {
 		return err
 	}
@@ -117,7 +120,7 @@ func (f *folder) foldIn(n *pg_query.Node, link *pg_query.SubLink) error {
 		return err
 	}
 	if len(list.Values) > mostValues {
-		return pgerr.New(pgerr.ProgramLimitExceeded, "a sub-select yields %d values, at most %d are supported", len(list.Values), mostValues)
+		return pgerr.New(pgerr.ProgramLimitExceeded, "a sub-select yields more than %d values", mostValues)
 	}
 	if len(list.Values) == 0 {
 		n.Node = boolean(false).Node

@@ -1,6 +1,7 @@
 package govern
 
 import (
+	"strings"
 	"testing"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -58,6 +59,10 @@ func TestResolve(t *testing.T) {
 		if got := code(err); got != c.code {
 			t.Errorf("%+v: %v", c.rule, err)
 		}
+	}
+	list = `{"type": "text", "values": [` + strings.Repeat("null, ", mostValues) + `null]}`
+	if _, err := Resolve(docs, []catalog.Rule{{Expression: "(owner IN ( SELECT e.who FROM public.e))"}}, evaluate); code(err) != pgerr.ProgramLimitExceeded {
+		t.Errorf("a list too long: %v", err)
 	}
 	if rules, err := Resolve(docs, nil, nil); rules != nil || err != nil {
 		t.Errorf("no rules: %v, %v", rules, err)

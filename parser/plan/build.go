@@ -40,7 +40,10 @@ func build(req Request) (*Plan, error) {
 	b := newBuilder(req)
 	p, err := b.plan()
 	if err == nil {
-		p.checks, p.Governed, p.Refused = b.checks, b.governed, b.refused
+		p.checks, p.Governed = b.checks, b.governed
+		if b.refused != nil { // nothing that could be run stands in it
+			p = &Plan{Route: p.Route, Reason: p.Reason, Privileges: p.Privileges, Governed: true, Refused: b.refused}
+		}
 	}
 	return p, err
 }
