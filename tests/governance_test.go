@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/sluicedb/sluice/embedded/hometest"
 )
 
@@ -275,4 +277,43 @@ var readMasked = []string{
 	"SELECT CASE WHEN email LIKE 'bob%%' THEN 'bob' ELSE email END FROM %s.pii ORDER BY id",
 	"SELECT id FROM %s.pii WHERE lower(email) = 'bob@x.io'",
 	"SELECT count(*) FILTER (WHERE ssn LIKE '222%%') FROM %s.pii",
+}
+
+// TestGovernedStreams leaves a governed result early, and cancels one: both free the engine.
+func TestGovernedStreams(t *testing.T) {
+	w, count := newCountedWorld(t, "CREATE TABLE big AS SELECT i::INTEGER AS id, 'value ' || i AS v FROM range(3000000) r (i)")
+	exec(t, w.direct, "DROP ROLE IF EXISTS gov_reader", "CREATE ROLE gov_reader")
+	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY gov_reader", "DROP ROLE gov_reader") })
+	exec(t, w.through, "CREATE FOREIGN TABLE big (id int, v text) SERVER lake", "GRANT SELECT ON big TO gov_reader",
+		"SELECT sluice.set_row_filter('big', 'gov_reader', 'id > 4')", "SELECT sluice.set_column_mask('big', 'v', 'left(v, 7)')")
+	conn := connect(t, w.through)
+	want(t, conn, "SET ROLE gov_reader; BEGIN; DECLARE c CURSOR FOR SELECT * FROM big; FETCH 2 FROM c", "SET\nBEGIN\nDECLARE CURSOR\n5|value 5\n6|value 6")
+	want(t, conn, "CLOSE c", "CLOSE CURSOR")
+	count.await(t, 0)
+	want(t, conn, "COMMIT", "COMMIT")
+	for _, route := range []string{"remote", "home_join"} {
+		want(t, conn, "SET sluice.route = "+route, "SET")
+		before := count.opened.Load()
+		result := conn.PgConn().Exec(timed(t), "SELECT a.v FROM big a, big b")
+		count.awaitOpened(t, before+1)
+		if err := conn.PgConn().CancelRequest(timed(t)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readAway(result); sqlState(err) != "57014" {
+			t.Errorf("route %s: %v", route, err)
+		}
+		count.await(t, 0)
+	}
+}
+
+// readAway reads a result and keeps nothing of it but the number of rows.
+func readAway(m *pgconn.MultiResultReader) (rows int, err error) {
+	for m.NextResult() {
+		r := m.ResultReader()
+		for r.NextRow() {
+			rows++
+		}
+		_, _ = r.Close()
+	}
+	return rows, m.Close()
 }
