@@ -22,8 +22,22 @@ type cursor struct {
 	row   int // of batch, next to deliver
 	frame int // of a Frames batch, offset of that row
 	ended bool
+	ready ready
 	// unwritable is why no row can be written.
 	unwritable error
+}
+
+// ready are DataRow messages of the next rows of a Columns batch, which the client has not asked for yet.
+type ready struct {
+	data []byte
+	at   int // offset of the first of them that is left
+	rows int // how many are left
+}
+
+func (r *ready) take(n int) []byte {
+	from := r.at
+	r.at, r.rows = skipFrames(r.data, from, n), r.rows-n
+	return r.data[from:r.at]
 }
 
 // deliver is the one terminal: it sends up to limit rows (0: all) of a result to the client as DataRow messages and
@@ -56,7 +70,7 @@ func (c *cursor) fetch(ctx context.Context) (err error) {
 	if c.ended {
 		return io.EOF
 	}
-	c.row, c.frame = 0, 0
+	c.row, c.frame, c.ready.rows = 0, 0, 0
 	if c.batch, err = c.stream.Next(ctx); err == nil {
 		return nil
 	}
@@ -79,7 +93,12 @@ func (s *Session) deliverRows(c *cursor, n int) (int, error) {
 		c.frame = skipFrames(b.Data, from, n)
 		s.out = append(s.out, b.Data[from:c.frame]...)
 	case engines.Columns:
-		n = min(n, 512)
+		if c.ready.rows > 0 {
+			n = min(n, c.ready.rows)
+			s.out = append(s.out, c.ready.take(n)...)
+			break
+		}
+		n = min(n, encodeAtOnce)
 		if s.out, err = c.encoder.Append(s.out, b.Record, c.row, n); err != nil {
 			return 0, err
 		}
@@ -91,6 +110,27 @@ func (s *Session) deliverRows(c *cursor, n int) (int, error) {
 		return n, s.flush()
 	}
 	return n, nil
+}
+
+// encodeAtOnce is how many rows are encoded before it is seen how long they are.
+const encodeAtOnce = 512
+
+// encodeAhead encodes the rows that the next Execute will want if it is like the one before, of those in hand and no more than
+// flushBytes or so, while the client reads what it was given. An error waits until the row is asked for.
+func (c *cursor) encodeAhead(limit int64) {
+	b, ok := c.batch.(engines.Columns)
+	if !ok || c.ready.rows > 0 || c.unwritable != nil {
+		return
+	}
+	want := int(min(limit, int64(b.NumRows()-c.row)))
+	for c.ready.data, c.ready.at = c.ready.data[:0], 0; c.ready.rows < want && len(c.ready.data) < flushBytes; {
+		n := min(want-c.ready.rows, encodeAtOnce/4)
+		data, err := c.encoder.Append(c.ready.data, b.Record, c.row+c.ready.rows, n)
+		if err != nil {
+			return
+		}
+		c.ready.data, c.ready.rows = data, c.ready.rows+n
+	}
 }
 
 // skipFrames returns the offset behind n messages that start at from.

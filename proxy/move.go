@@ -284,6 +284,7 @@ func (c *cursor) take(n int) (engines.Batch, error) {
 	case engines.Columns:
 		from := c.row
 		c.row += n
+		c.ready.rows = 0
 		return engines.Columns{Record: b.Record.NewSlice(int64(from), int64(c.row))}, nil
 	default:
 		return nil, pgerr.New(pgerr.InternalError, "a batch of unknown form %T", b)

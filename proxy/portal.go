@@ -43,6 +43,7 @@ type portal struct {
 	ran     bool
 
 	position int64           // rows given so far
+	limit    int64           // of the last Execute that left rows
 	ended    bool            // the end was met
 	settings encode.Settings // that values are written by as text
 	done     bool            // what returns no rows runs once
@@ -130,7 +131,7 @@ func (s *Session) executePortal(name string, p *portal, limit int64) error {
 	p.advance(rows, !more)
 	if more {
 		s.say(&pgproto3.PortalSuspended{})
-		s.suspended = true
+		s.suspended, s.fetched, p.limit = true, p, limit
 	} else {
 		s.say(&pgproto3.CommandComplete{CommandTag: []byte(p.tag(rows))})
 		p.tag = p.again
@@ -157,6 +158,9 @@ func (s *Session) closePortal(name string) {
 // endPortal frees what a portal holds; its temporary tables are dropped with the next statement's.
 func (s *Session) endPortal(p *portal) {
 	s.temps = append(s.temps, p.temps...)
+	if s.fetched == p {
+		s.fetched = nil
+	}
 	if p.cursor != nil {
 		_ = p.cursor.stream.Close()
 	}

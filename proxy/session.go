@@ -52,6 +52,8 @@ type Session struct {
 	namesPortals bool
 	// suspended says that the client's last message was an Execute that left rows of a portal of ours.
 	suspended bool
+	// fetched is the portal that it left rows in, if it did not want all.
+	fetched *portal
 	// completed says that it was an Execute, the first of its group, that ended a portal of ours of which home has no part.
 	completed bool
 	holding   *heldParse // a Parse that waits for its Bind
@@ -221,6 +223,9 @@ func (s *Session) leave(err error) error {
 // message handles one message of the client.
 func (s *Session) message(typ byte, size int) error {
 	s.suspended, s.completed = s.suspended && typ == 'S', s.completed && typ == 'S'
+	if typ != 'S' {
+		s.fetched = nil
+	}
 	if typ != 'B' {
 		if err := s.releaseParse(); err != nil {
 			return err
@@ -303,7 +308,14 @@ func (s *Session) beforeRead() error {
 	if err := s.forward(); err != nil {
 		return err
 	}
-	return s.releaseParse()
+	if err := s.releaseParse(); err != nil {
+		return err
+	}
+	if p := s.fetched; p != nil {
+		s.fetched = nil
+		p.cursor.encodeAhead(p.limit)
+	}
+	return nil
 }
 
 // drop steps over a message of the client that home must not see.

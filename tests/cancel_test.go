@@ -234,6 +234,8 @@ func kindOf(m pgproto3.BackendMessage) string {
 		return "s"
 	case *pgproto3.ReadyForQuery:
 		return "Z"
+	case *pgproto3.ErrorResponse:
+		return "E"
 	}
 	return fmt.Sprintf("(%T)", m)
 }

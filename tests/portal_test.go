@@ -3,6 +3,7 @@ package tests
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -149,4 +150,102 @@ func TestPortalsAlternate(t *testing.T) {
 		}
 	}
 	want(t, conn, "COMMIT", "COMMIT")
+}
+
+// TestPortalSteps reads one portal by Execute with limits of any size, by FETCH and past rows by MOVE, mixed: no row comes
+// twice and none is left out, though rows are written before they are asked for.
+func TestPortalSteps(t *testing.T) {
+	const n = 20_000
+	duck, declare := numbers(n)
+	w := newWorld(t, duck)
+	exec(t, w.through, declare)
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			conn := connect(t, w.through)
+			want(t, conn, "BEGIN", "BEGIN")
+			front := conn.PgConn().Frontend()
+			front.Send(&pgproto3.Parse{Query: "SELECT i FROM numbers ORDER BY i"})
+			front.Send(&pgproto3.Bind{DestinationPortal: "p"})
+			for at := 0; at < n; {
+				step := 1 + random.IntN(1<<(1+random.IntN(11)))
+				rows := min(step, n-at)
+				switch random.IntN(8) {
+				case 0:
+					front.Send(&pgproto3.Query{String: fmt.Sprintf("FETCH %d FROM p", step)})
+				case 1:
+					front.Send(&pgproto3.Query{String: fmt.Sprintf("MOVE %d FROM p", step)})
+					at, rows = at+rows, 0
+				default:
+					front.Send(&pgproto3.Execute{Portal: "p", MaxRows: uint32(step)})
+					front.Send(&pgproto3.Sync{})
+				}
+				if err := front.Flush(); err != nil {
+					t.Fatal(err)
+				}
+				got := readToReady(t, front)
+				if len(got) != rows {
+					t.Fatalf("seed %d: %d rows behind row %d, want %d", seed, len(got), at, rows)
+				}
+				for _, row := range got {
+					if row != fmt.Sprint(at) {
+						t.Fatalf("seed %d: row %s where %d is next", seed, row, at)
+					}
+					at++
+				}
+			}
+		})
+	}
+}
+
+// readToReady reads the first values of all rows up to ReadyForQuery.
+func readToReady(t *testing.T, front *pgproto3.Frontend) (rows []string) {
+	t.Helper()
+	for {
+		m, err := front.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch m := m.(type) {
+		case *pgproto3.DataRow:
+			rows = append(rows, string(m.Values[0]))
+		case *pgproto3.ErrorResponse:
+			t.Fatalf("%s %s", m.Code, m.Message)
+		case *pgproto3.ReadyForQuery:
+			return rows
+		}
+	}
+}
+
+// TestPortalErrorWaits has a row that cannot be written right behind the ones that are asked for: its error comes with the
+// Execute that wants it, behind the rows before it.
+func TestPortalErrorWaits(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE wide AS SELECT CASE i WHEN 7 THEN DATE '5880000-01-01' ELSE DATE '2000-01-01' END AS v FROM range(100) r(i)")
+	exec(t, w.through, "CREATE FOREIGN TABLE wide (v date) SERVER lake")
+	conn := connect(t, w.through)
+	want(t, conn, "BEGIN", "BEGIN")
+	front := conn.PgConn().Frontend()
+	front.Send(&pgproto3.Parse{Query: "SELECT v FROM wide"})
+	front.Send(&pgproto3.Bind{DestinationPortal: "p"})
+	for i, want := range []string{"12DDDDDsZ", "DDEZ"} {
+		front.Send(&pgproto3.Execute{Portal: "p", MaxRows: 5})
+		front.Send(&pgproto3.Sync{})
+		if err := front.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		kinds := ""
+		for !strings.HasSuffix(kinds, "Z") {
+			m, err := front.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e, ok := m.(*pgproto3.ErrorResponse); ok && e.Code != "22008" {
+				t.Errorf("%s %s", e.Code, e.Message)
+			}
+			kinds += kindOf(m)
+		}
+		if kinds != want {
+			t.Errorf("step %d: %s, want %s", i, kinds, want)
+		}
+	}
 }
