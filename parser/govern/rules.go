@@ -29,6 +29,7 @@ func Resolve(r *catalog.Relation, list []catalog.Rule, evaluate Evaluate) (*Rule
 		n, err := expression(rule.Expression)
 		if err == nil {
 			err = (&folder{relation: r.Name, evaluate: evaluate}).fold(n)
+			withoutNames(n)
 		}
 		switch {
 		case err != nil:

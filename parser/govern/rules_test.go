@@ -21,11 +21,16 @@ func TestResolve(t *testing.T) {
 			return nil, "", pgerr.New("42883", "function broken() does not exist")
 		case len(expression) > 30 && expression[:30] == "SELECT json_build_object('type":
 			return &list, "json", nil
+		case expression == "session_user":
+			return &value, "name", nil
 		}
 		return &value, "text", nil
 	}
 	for _, c := range [][2]string{
 		{"(owner = CURRENT_USER)", "owner = 'v'::text"},
+		{"(owner = SESSION_USER)", "owner = 'v'::text"},
+		{"(owner < SESSION_USER)", "owner < 'v'::text COLLATE \"C\""},
+		{"(owner >= 'b'::name)", "owner >= 'b'::text COLLATE \"C\""},
 		{"(docs.id > 1)", "docs.id > 1"},
 		{"(lower(owner) = lower('A'::text))", "lower(owner) = 'v'::text"},
 		{"(owner = current_setting('a.b'::text, true))", "owner = 'v'::text"},
