@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // textArray writes an array of Postgres in its text form.
@@ -36,6 +38,26 @@ func literal(s string) string {
 		return "E" + strings.ReplaceAll(quoted, `\`, `\\`)
 	}
 	return quoted
+}
+
+// asciiLiteral is literal for text in UTF-8, whatever client_encoding says.
+func asciiLiteral(s string) string {
+	quoted := literal(s)
+	if utf8.RuneCountInString(s) == len(s) {
+		return quoted
+	}
+	var b strings.Builder
+	if quoted[0] != 'E' {
+		b.WriteByte('E')
+	}
+	for _, r := range quoted {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	return b.String()
 }
 
 // identifier quotes a name.

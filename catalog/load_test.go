@@ -1,15 +1,11 @@
 package catalog_test
 
 import (
-	"errors"
 	"reflect"
 	"strconv"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/sluicedb/sluice/catalog"
-	"github.com/sluicedb/sluice/pgerr"
 )
 
 // oid returns the OID of a relation.
@@ -235,18 +231,6 @@ func TestVersionRollback(t *testing.T) {
 	s.do("CREATE FOREIGN TABLE ft2 (a int) SERVER lake")
 	if after := load(t, s); after.Version <= own.Version || after.Uncommitted {
 		t.Errorf("version %d was used twice or is not past %d", after.Version, own.Version)
-	}
-}
-
-// TestEvaluateBound has a part of a rule yield more than a proxy should hold.
-func TestEvaluateBound(t *testing.T) {
-	s, _ := installed(t)
-	if value, typ, err := catalog.Evaluate(t.Context(), s, "repeat('x', 3)"); err != nil || *value != "xxx" || typ != "text" {
-		t.Errorf("%v %s, %v", value, typ, err)
-	}
-	var pe *pgconn.PgError
-	if _, _, err := catalog.Evaluate(t.Context(), s, "repeat('x', 20000000)"); !errors.As(err, &pe) || pe.Code != pgerr.ProgramLimitExceeded {
-		t.Errorf("20 MB: %v", err)
 	}
 }
 

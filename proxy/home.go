@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -97,6 +98,8 @@ func (s *Session) ask(ctx context.Context, r *request, each frameReader) error {
 		return context.Cause(ctx)
 	}
 	r.data = append(r.data, flushMessage...)
+	asked := time.Now()
+	defer func() { s.waited += time.Since(asked) }()
 	if err := s.home.send(r.data, r.replies...); err != nil {
 		return homeGone(err)
 	}

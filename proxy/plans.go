@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -38,9 +39,18 @@ func newPlans() plans {
 // planning counts how often plans were found or made, and how long that took, without waiting for home.
 type planning struct{ plans, nanoseconds atomic.Int64 }
 
-func (p *planning) since(began time.Time) {
+// stopwatch measures a time of a session less what it has waited for home in it.
+type stopwatch struct {
+	session *Session
+	began   time.Time
+	waited  time.Duration
+}
+
+func (s *Session) stopwatch() stopwatch { return stopwatch{s, time.Now(), s.waited} }
+
+func (p *planning) took(w stopwatch) {
 	p.plans.Add(1)
-	p.nanoseconds.Add(int64(time.Since(began)))
+	p.nanoseconds.Add(int64(time.Since(w.began) - (w.session.waited - w.waited)))
 }
 
 // Planning is how many statements were planned, and how long that took in all.
@@ -69,13 +79,16 @@ type planKey struct {
 	hold       bool
 	estimates  bool
 	rest       string
+	rules      [sha256.Size]byte // and their values, of the relations that the plan without them says
 }
 
-// planned is a plan, and what was asked of servers to make it.
+// planned is a plan, and what was asked of servers to make it. One that asks for rules is kept under what they are, and
+// which relations it asks for them under none.
 type planned struct {
-	plan  *plan.Plan
-	facts []serverFacts
-	sizes []tableSize
+	governed []*catalog.Relation
+	plan     *plan.Plan
+	facts    []serverFacts
+	sizes    []tableSize
 }
 
 type serverFacts struct {
@@ -91,19 +104,19 @@ type tableSize struct {
 	rows  int64
 }
 
-// plan returns the plan of a request of a session, whose current role is given.
-func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, error) {
-	began := time.Now()
+// plan returns the plan of a request of a session for an execution.
+func (p *plans) plan(s *Session, req plan.Request, x *execution) (*plan.Plan, error) {
+	watch := s.stopwatch()
 	if req.Statement.Kind != parser.Select || req.Only != nil || s.server.cache.Get(s.database) != req.Snapshot {
-		defer p.made.since(began)
+		defer p.made.took(watch)
 		return plan.Build(req)
 	}
-	key := p.key(s, &req, user)
-	if found, ok := p.cache.Get(key); ok && found.holds(&req) {
-		defer p.kept.since(began)
+	key := p.key(s, &req, x.facts.User)
+	if found, ok := p.find(&key, x.rules); ok && found.holds(&req) {
+		defer p.kept.took(watch)
 		return found.plan.Named(p.prefix, req.TempPrefix), nil
 	}
-	defer p.made.since(began)
+	defer p.made.took(watch)
 	made := &planned{}
 	common, known := req, true
 	common.TempPrefix = p.prefix
@@ -119,7 +132,9 @@ func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, err
 		return rows
 	}
 	common.Rules = func(t *catalog.Relation) (*govern.Rules, error) {
-		known = false // who is governed by what is asked for each time
+		if !slices.Contains(made.governed, t) {
+			made.governed = append(made.governed, t)
+		}
 		return req.Rules(t)
 	}
 	var err error
@@ -130,9 +145,36 @@ func (p *plans) plan(s *Session, req plan.Request, user uint32) (*plan.Plan, err
 		return plan.Build(req) // it may speak of names
 	}
 	if known {
-		p.cache.Put(key, made, made.plan.Size()+len(key.text)+len(key.rest))
+		p.put(key, made, x.rules)
 	}
 	return made.plan.Named(p.prefix, req.TempPrefix), nil
+}
+
+// find returns the plan that is kept under a key, which it completes.
+func (p *plans) find(key *planKey, r *rules) (*planned, bool) {
+	found, ok := p.cache.Get(*key)
+	if !ok || len(found.governed) == 0 {
+		return found, ok
+	}
+	if key.rules, ok = r.digest(found.governed); !ok {
+		return nil, false
+	}
+	return p.cache.Get(*key)
+}
+
+// put keeps a plan.
+func (p *plans) put(key planKey, made *planned, r *rules) {
+	key.rules = [sha256.Size]byte{}
+	cost := made.plan.Size() + len(key.text) + len(key.rest)
+	if len(made.governed) > 0 {
+		digest, ok := r.digest(made.governed)
+		if !ok {
+			return
+		}
+		p.cache.Put(key, &planned{governed: made.governed}, 1<<10+len(key.text)+len(key.rest))
+		key.rules = digest
+	}
+	p.cache.Put(key, made, cost)
 }
 
 // holds reports whether servers are still what they were, and tables as large.

@@ -12,31 +12,8 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
-	"github.com/sluicedb/sluice/parser/govern"
-	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 )
-
-// askRules returns what the planner asks for rules by. Those of one relation are asked for once in a statement.
-func (s *Session) askRules(ctx context.Context) plan.AskRules {
-	known := map[uint32]*govern.Rules{}
-	return func(r *catalog.Relation) (*govern.Rules, error) {
-		if rules, ok := known[r.OID]; ok {
-			return rules, nil
-		}
-		list, err := catalog.Governance(ctx, s, r)
-		if err != nil {
-			return nil, err
-		}
-		rules, err := govern.Resolve(r, list, func(expression string) (*string, string, error) {
-			return catalog.Evaluate(ctx, s, expression)
-		})
-		if err == nil {
-			known[r.OID] = rules
-		}
-		return rules, err
-	}
-}
 
 // governed returns the name of the table whose row security or masks a statement defines, nil for any other statement.
 func governed(n *pg_query.Node) *pg_query.RangeVar {

@@ -34,7 +34,7 @@ func (s *Session) checkPrivileges(ctx context.Context, x *execution, req *plan.R
 			}
 			req.Only[p.OID] = columns
 		}
-		if x.plan, err = s.build(*req, x.facts.User); err != nil {
+		if x.plan, err = s.build(*req, x); err != nil {
 			return err
 		}
 	}

@@ -99,9 +99,11 @@ type questions struct {
 	needed  []string
 }
 
-// questionKey says which statements are alike: those of a kind that name the same relations.
+// questionKey says which statements are alike: those of a kind that name the same relations, of sessions that had the same
+// role before them.
 type questionKey struct {
 	database string
+	role     uint32
 	kind     parser.Kind
 	names    string
 }
@@ -113,7 +115,7 @@ func (s *Session) foresee(r *request, st *parser.Statement) *questions {
 		return q
 	}
 	resolve := catalog.ResolveSQL(namesIn(st))
-	q.like = questionKey{s.database, st.Kind, resolve}
+	q.like = questionKey{s.database, s.role, st.Kind, resolve}
 	if q.ahead, _ = s.server.questions.Get(q.like); q.ahead == nil {
 		q.ahead = []string{resolve}
 	}

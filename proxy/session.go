@@ -65,7 +65,9 @@ type Session struct {
 	private  bool // snapshot was read inside an open transaction
 	gained   bool // snapshot has names that the one before had not: see reconsider
 	asked    asked
-	serial   int // numbers temporary tables
+	waited   time.Duration // for answers to what we asked home
+	role     uint32        // the current one when a statement was planned last
+	serial   int           // numbers temporary tables
 
 	mu             sync.Mutex // guards what the backend goroutine and cancel requests touch as well
 	stmts          map[string]*prepared

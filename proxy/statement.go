@@ -23,6 +23,7 @@ type execution struct {
 	described *description
 	questions *questions
 	facts     *catalog.Facts
+	rules     *rules
 	plan      *plan.Plan     // nil for a statement that the proxy runs itself
 	request   plan.Request   // what the plan was made from
 	bind      *pgproto3.Bind // parameters as the client gave them; nil for none
@@ -224,6 +225,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 			return false, err
 		}
 	}
+	x.rules = s.rulesFor(ctx, x)
 	req := plan.Request{
 		Statement: x.statement, Snapshot: s.snapshot, References: references,
 		Params: x.described.params, Fields: fields,
@@ -232,7 +234,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),
 		},
 		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, OnFullScan: x.facts.OnFullScan, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
-		Facts: s.askFacts(ctx, x.facts.User), Definition: s.askDefinition(ctx), Rules: s.askRules(ctx),
+		Facts: s.askFacts(ctx, x.facts.User), Definition: s.askDefinition(ctx), Rules: x.rules.of,
 		Rows: s.askRows(ctx, x.facts.User), Estimates: x.estimated,
 	}
 	if x.explained {
@@ -241,7 +243,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 	if req.Home, err = s.homeRelations(ctx, x, references); err != nil {
 		return false, err
 	}
-	if x.plan, err = s.build(req, x.facts.User); err != nil || x.plan.Route == plan.Home {
+	if x.plan, err = s.build(req, x); err != nil || x.plan.Route == plan.Home {
 		return false, err
 	}
 	x.request = req
@@ -263,7 +265,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 	texts, err := s.paramTexts(ctx, x)
 	if err == nil && !x.plan.Takes(x.described.params, texts) {
 		req.HoldParams, x.request.HoldParams = true, true
-		if x.plan, err = s.build(req, x.facts.User); err == nil { // it may ship what the first plan did not
+		if x.plan, err = s.build(req, x); err == nil { // it may ship what the first plan did not
 			err = s.checkPrivileges(ctx, x, &req)
 		}
 	}
@@ -277,7 +279,7 @@ func (s *Session) resolve(ctx context.Context, x *execution) ([]plan.Reference, 
 	if err != nil {
 		return nil, err
 	}
-	x.facts = facts
+	x.facts, s.role = facts, facts.User
 	s.setStatus("client_encoding", facts.ClientEncoding) // home reports a change at the next ReadyForQuery only
 	if facts.Version != s.snapshot.Version {
 		s.markStale()

@@ -84,8 +84,8 @@ func (s *Session) writes(server *catalog.Server) bool {
 
 // build plans a statement. Where it reads a server that its transaction has written to, one connection alone sees the
 // changes, so no result may be left open on that: all is shipped to home first.
-func (s *Session) build(req plan.Request, user uint32) (*plan.Plan, error) {
-	p, err := s.server.plans.plan(s, req, user)
+func (s *Session) build(req plan.Request, x *execution) (*plan.Plan, error) {
+	p, err := s.server.plans.plan(s, req, x)
 	if err != nil || s.writing == nil || !p.Reads(s.writing.server) {
 		return p, err
 	}

@@ -9,6 +9,7 @@ DECLARE
     security sluice.row_security;
 BEGIN
     SELECT pg_has_role(c.relowner, 'USAGE'), c.relname INTO owned, named FROM pg_class c WHERE c.oid = governed;
+    owned := coalesce(owned, false); -- it is dropped
     SELECT rolsuper OR rolbypassrls INTO trusted FROM pg_roles WHERE rolname = current_user;
     SELECT * INTO security FROM sluice.row_security s WHERE s.relation = governed AND s.enabled;
     IF FOUND AND NOT trusted AND (security.forced OR NOT owned) THEN
@@ -25,7 +26,7 @@ BEGIN
     END IF;
     IF NOT owned AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         RETURN QUERY SELECT m.column_name, m.expression FROM sluice.column_mask m
-            WHERE m.relation = governed AND NOT EXISTS (SELECT FROM unnest(m.unmasked_roles) r WHERE pg_has_role(r, 'USAGE'));
+            WHERE m.relation = governed AND NOT EXISTS (SELECT FROM unnest(m.unmasked_roles) r WHERE pg_has_role(r, 'USAGE')) ORDER BY m.column_name;
     END IF;
 END
 $$;
@@ -35,7 +36,7 @@ GRANT EXECUTE ON FUNCTION sluice.governance(oid) TO PUBLIC;
 -- The value of an expression of a rule that names no column of its relation, and its type. Rules are kept as they read
 -- under this search path, so that nobody's path gives them another meaning.
 CREATE OR REPLACE FUNCTION sluice.evaluate(expression text, OUT value text, OUT type text)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     EXECUTE 'SELECT x::text, format_type(pg_typeof(x), NULL) FROM (SELECT (' || expression || ') AS x) AS q' INTO value, type;
     IF octet_length(value) > 1 << 24 THEN -- the proxy holds it
@@ -45,6 +46,45 @@ END
 $$;
 COMMENT ON FUNCTION sluice.evaluate(text) IS 'the value of a part of a row filter or mask';
 GRANT EXECUTE ON FUNCTION sluice.evaluate(text) TO PUBLIC;
+
+-- All that a proxy needs to know to read a relation for the current role, of one moment: the rules, their version, and, where
+-- that is the one that the proxy has taken parts from which depend on the session alone, the values of these. So parts of no
+-- other rules are ever evaluated. A JSON document in base64, whatever the client's encoding is; errors stand in it, as the
+-- proxy may have asked for what the statement does not need.
+CREATE OR REPLACE FUNCTION sluice.rules(governed oid, known bigint DEFAULT NULL, parts text[] DEFAULT '{}') RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    rules text;
+    version bigint;
+    results json[] := '{}';
+    part text;
+    code text;
+    message text;
+    document json;
+BEGIN
+    BEGIN
+        SELECT json_agg(json_build_object('column', g.column_name, 'expression', g.expression)) INTO rules FROM sluice.governance(governed) g;
+        version := hashtextextended(rules, 0);
+        IF version = known THEN
+            FOREACH part IN ARRAY parts LOOP
+                BEGIN
+                    results := results || (SELECT json_build_object('value', e.value, 'type', e.type) FROM sluice.evaluate(part) e);
+                EXCEPTION WHEN OTHERS THEN
+                    GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
+                    results := results || json_build_object('code', code, 'message', message);
+                END;
+            END LOOP;
+        END IF;
+        document := json_build_object('rules', rules::json, 'version', version, 'values', array_to_json(results));
+    EXCEPTION WHEN insufficient_privilege THEN
+        GET STACKED DIAGNOSTICS message = MESSAGE_TEXT;
+        document := json_build_object('denied', message);
+    END;
+    RETURN encode(convert_to(document::text, 'UTF8'), 'base64');
+END
+$$;
+COMMENT ON FUNCTION sluice.rules(oid, bigint, text[]) IS 'the row filter and masks that hold for the current role, and the values of parts of them';
+GRANT EXECUTE ON FUNCTION sluice.rules(oid, bigint, text[]) TO PUBLIC;
 
 -- The policies of a foreign table as Postgres itself keeps them: they are declared anew on a temporary table with its
 -- columns, the statement given (none: '') runs there, and what it leaves is read back, all of which is undone. So errors,

@@ -27,6 +27,12 @@ func proxyConfig(t testing.TB, home *embedded.Home, change func(*proxy.Config)) 
 
 // serveProxy runs a proxy with settings of its own for the length of a test and returns its address.
 func serveProxy(t testing.TB, c proxy.Config) string {
+	_, addr := runProxy(t, c)
+	return addr
+}
+
+// runProxy serves a proxy until the test ends.
+func runProxy(t testing.TB, c proxy.Config) (server *proxy.Server, addr string) {
 	c.Logger = slog.New(slog.NewTextHandler(logTo(t), nil))
 	server, err := proxy.NewServer(c)
 	if err != nil {
@@ -44,5 +50,5 @@ func serveProxy(t testing.TB, c proxy.Config) string {
 			t.Errorf("the proxy ended with %v", err)
 		}
 	})
-	return listener.Addr().String()
+	return server, listener.Addr().String()
 }

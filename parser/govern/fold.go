@@ -2,12 +2,14 @@ package govern
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/pgerr"
 )
@@ -15,7 +17,8 @@ import (
 // folder puts values in place of the largest parts of a rule that depend on the session and on no row.
 type folder struct {
 	relation string
-	evaluate Evaluate
+	values   Values
+	missing  []string // of values
 }
 
 func (f *folder) fold(n *pg_query.Node) error {
@@ -80,15 +83,26 @@ func (f *folder) foldValue(n *pg_query.Node) error {
 	if err != nil {
 		return err
 	}
-	value, typ, err := f.evaluate(text)
-	if err != nil {
+	v, known, err := f.value(text)
+	if err != nil || !known {
 		return err
 	}
-	literal, err := constant(value, typ)
+	literal, err := constant(v.Value, v.Type)
 	if err == nil {
 		n.Node = literal.Node
 	}
 	return err
+}
+
+// value returns the value of an expression, and the error that home has met with it. One that is not known is noted.
+func (f *folder) value(expression string) (v catalog.Value, known bool, err error) {
+	if v, known = f.values[expression]; v.Code != "" {
+		return v, false, pgerr.New(v.Code, "%s", v.Message)
+	}
+	if !known && !slices.Contains(f.missing, expression) {
+		f.missing = append(f.missing, expression)
+	}
+	return v, known, nil
 }
 
 // mostValues is how many values the sub-select of x IN (SELECT …) may yield.
@@ -105,18 +119,21 @@ func (f *folder) foldIn(n *pg_query.Node, link *pg_query.SubLink) error {
 	if err != nil {
 		return err
 	}
+	if err := f.fold(link.Testexpr); err != nil {
+		return err
+	}
 	rows := strings.TrimSuffix(strings.TrimPrefix(array, "ARRAY("), ")")
-	document, _, err := f.evaluate("SELECT json_build_object('type', format_type(pg_typeof(a[1]), NULL)," +
+	document, known, err := f.value("SELECT json_build_object('type', format_type(pg_typeof(a[1]), NULL)," +
 		" 'values', (SELECT json_agg(v::text) FROM unnest(a) AS u (v)))" +
 		" FROM (SELECT ARRAY(SELECT * FROM (" + rows + ") AS r LIMIT " + strconv.Itoa(mostValues+1) + ") AS a) AS q")
-	if err != nil {
+	if err != nil || !known {
 		return err
 	}
 	var list struct {
 		Type   string
 		Values []*string
 	}
-	if err := json.Unmarshal([]byte(*document), &list); err != nil {
+	if err := json.Unmarshal([]byte(*document.Value), &list); err != nil {
 		return err
 	}
 	if len(list.Values) > mostValues {
@@ -131,9 +148,6 @@ func (f *folder) foldIn(n *pg_query.Node, link *pg_query.SubLink) error {
 		if items[i], err = constant(v, list.Type); err != nil {
 			return err
 		}
-	}
-	if err := f.fold(link.Testexpr); err != nil {
-		return err
 	}
 	n.Node = pg_query.MakeAExprNode(pg_query.A_Expr_Kind_AEXPR_IN, []*pg_query.Node{pg_query.MakeStrNode("=")}, link.Testexpr,
 		pg_query.MakeListNode(items), -1).Node

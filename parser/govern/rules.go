@@ -15,34 +15,39 @@ type Rules struct {
 	Masks  map[string]*pg_query.Node // what stands for a column, by its name
 }
 
-// Evaluate computes an expression that depends on no row, at home and for the current role. The value is nil for NULL.
-type Evaluate func(expression string) (value *string, typ string, err error)
+// Values are those of expressions that depend on no row, as home has found them for the current role.
+type Values map[string]catalog.Value
 
-// Resolve reads the rules of a relation, and has home evaluate what depends on the session in them: current_user,
-// settings, sub-selects over entitlement tables. It returns nil where there are none.
-func Resolve(r *catalog.Relation, list []catalog.Rule, evaluate Evaluate) (*Rules, error) {
+// Resolve reads the rules of a relation, with the values in them of what depends on the session: current_user, settings,
+// sub-selects over entitlement tables. It returns nil where there are none; missing are expressions whose values it needs
+// and has not been given, all of which follow from the rules alone.
+func Resolve(r *catalog.Relation, list []catalog.Rule, values Values) (rules *Rules, missing []string, err error) {
 	if len(list) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	rules := &Rules{Masks: map[string]*pg_query.Node{}}
+	rules = &Rules{Masks: map[string]*pg_query.Node{}}
+	f := &folder{relation: r.Name, values: values}
 	for _, rule := range list {
 		n, err := expression(rule.Expression)
 		if err == nil {
-			err = (&folder{relation: r.Name, evaluate: evaluate}).fold(n)
+			err = f.fold(n)
 			withoutNames(n)
 		}
 		switch {
 		case err != nil:
-			return nil, Refuse(r, rule.Column, err)
+			return nil, nil, Refuse(r, rule.Column, err)
 		case rule.Column == "":
 			rules.Filter = n
 		case !hasColumn(r, rule.Column):
-			return nil, Refuse(r, rule.Column, pgerr.New(pgerr.UndefinedColumn, "the column does not exist"))
+			return nil, nil, Refuse(r, rule.Column, pgerr.New(pgerr.UndefinedColumn, "the column does not exist"))
 		default:
 			rules.Masks[rule.Column] = n
 		}
 	}
-	return rules, nil
+	if len(f.missing) > 0 {
+		return nil, f.missing, nil
+	}
+	return rules, nil, nil
 }
 
 func hasColumn(r *catalog.Relation, name string) bool {

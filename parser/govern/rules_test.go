@@ -15,16 +15,29 @@ import (
 func TestResolve(t *testing.T) {
 	docs := &catalog.Relation{Name: "docs", Columns: []catalog.Column{{Name: "id"}, {Name: "owner"}}}
 	value, list := "v", `{"type": "text", "values": ["v", null]}`
-	evaluate := func(expression string) (*string, string, error) {
-		switch {
-		case expression == "broken()":
-			return nil, "", pgerr.New("42883", "function broken() does not exist")
-		case len(expression) > 30 && expression[:30] == "SELECT json_build_object('type":
-			return &list, "json", nil
-		case expression == "session_user":
-			return &value, "name", nil
+	resolve := func(rules ...catalog.Rule) (*Rules, error) {
+		values := Values{}
+		got, missing, err := Resolve(docs, rules, values)
+		for _, expression := range missing {
+			switch {
+			case got != nil:
+				t.Errorf("%+v: rules although %q is missing", rules, missing)
+			case expression == "broken()":
+				values[expression] = catalog.Value{Code: "42883", Message: "function broken() does not exist"}
+			case strings.HasPrefix(expression, "SELECT json_build_object('type"):
+				values[expression] = catalog.Value{Value: &list, Type: "json"}
+			case expression == "session_user":
+				values[expression] = catalog.Value{Value: &value, Type: "name"}
+			default:
+				values[expression] = catalog.Value{Value: &value, Type: "text"}
+			}
 		}
-		return &value, "text", nil
+		if err == nil && missing != nil {
+			if got, missing, err = Resolve(docs, rules, values); missing != nil {
+				t.Errorf("%+v: %q are missing, too", rules, missing)
+			}
+		}
+		return got, err
 	}
 	for _, c := range [][2]string{
 		{"(owner = CURRENT_USER)", "owner = 'v'::text"},
@@ -42,7 +55,7 @@ func TestResolve(t *testing.T) {
 		{"(EXISTS ( SELECT 1 FROM public.e WHERE (a = owner)))", "EXISTS (SELECT 1 FROM public.e WHERE a = owner)"},
 	} {
 		for range 2 { // rules are parsed once and resolved anew for each role
-			rules, err := Resolve(docs, []catalog.Rule{{Expression: c[0]}, {Column: "owner", Expression: "NULL::text"}}, evaluate)
+			rules, err := resolve(catalog.Rule{Expression: c[0]}, catalog.Rule{Column: "owner", Expression: "NULL::text"})
 			if err != nil {
 				t.Fatalf("%s: %v", c[0], err)
 			}
@@ -60,16 +73,16 @@ func TestResolve(t *testing.T) {
 		{catalog.Rule{Column: "gone", Expression: "1"}, "42703"}, {catalog.Rule{Expression: "(owner <> ALL (SELECT e.who FROM public.e))"}, ""},
 		{catalog.Rule{Expression: "(owner < ANY (SELECT e.who FROM public.e))"}, "0A000"},
 	} {
-		_, err := Resolve(docs, []catalog.Rule{c.rule}, evaluate)
+		_, err := resolve(c.rule)
 		if got := code(err); got != c.code {
 			t.Errorf("%+v: %v", c.rule, err)
 		}
 	}
 	list = `{"type": "text", "values": [` + strings.Repeat("null, ", mostValues) + `null]}`
-	if _, err := Resolve(docs, []catalog.Rule{{Expression: "(owner IN ( SELECT e.who FROM public.e))"}}, evaluate); code(err) != pgerr.ProgramLimitExceeded {
+	if _, err := resolve(catalog.Rule{Expression: "(owner IN ( SELECT e.who FROM public.e))"}); code(err) != pgerr.ProgramLimitExceeded {
 		t.Errorf("a list too long: %v", err)
 	}
-	if rules, err := Resolve(docs, nil, nil); rules != nil || err != nil {
+	if rules, err := resolve(); rules != nil || err != nil {
 		t.Errorf("no rules: %v, %v", rules, err)
 	}
 }

@@ -76,8 +76,8 @@ type Settings struct {
 type Plan struct {
 	Route  Route
 	Reason string // why not a faster route: for EXPLAIN
-	// Governed says that rules stand in the plan with values of the session: it is good for this execution alone, and its
-	// texts are not for the client.
+	// Governed says that rules stand in the plan with values of the session: it is good for these alone, and its texts are
+	// not for the client.
 	Governed bool
 	Refused  error // what to answer in place of running it, once privileges are checked; nil for nothing
 

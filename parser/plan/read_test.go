@@ -221,13 +221,19 @@ func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
 	req := Request{Statement: list[0], Snapshot: g.snapshot, References: g.references(list[0]), TempPrefix: "s_",
 		Definition: func(view *catalog.Relation) (string, error) { return g.definitions[view.OID], nil },
 		Rules: func(r *catalog.Relation) (*govern.Rules, error) {
-			return govern.Resolve(r, g.rules[r.OID], func(expression string) (*string, string, error) {
+			values := govern.Values{}
+			rules, missing, err := govern.Resolve(r, g.rules[r.OID], values)
+			for _, expression := range missing {
 				value := "value of " + expression
 				if strings.HasPrefix(expression, "SELECT json_build_object") {
 					value = `{"type": "text", "values": ["sales", "eng"]}`
 				}
-				return &value, "text", nil
-			})
+				values[expression] = catalog.Value{Value: &value, Type: "text"}
+			}
+			if err == nil && len(missing) > 0 {
+				rules, _, err = govern.Resolve(r, g.rules[r.OID], values)
+			}
+			return rules, err
 		}}
 	if g.home != nil {
 		req.Home = map[uint32]*catalog.HomeRelation{}

@@ -1,0 +1,106 @@
+package proxy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser/govern"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// partsBytes bounds the parts of rules that are known.
+const partsBytes = 4 << 20
+
+// reader is who a relation's rules hold for.
+type reader struct {
+	database       string
+	relation, role uint32
+}
+
+// rules ask home what governs the relations of one statement, once for each.
+type rules struct {
+	session   *Session
+	ctx       context.Context
+	questions *questions
+	role      uint32 // the current one
+	answers   map[uint32]*ruling
+}
+
+// ruling is what home has said of one relation.
+type ruling struct {
+	known  catalog.Parts // by which it was asked
+	answer string
+	err    error
+	read   bool
+	rules  *govern.Rules
+}
+
+func (s *Session) rulesFor(ctx context.Context, x *execution) *rules {
+	return &rules{session: s, ctx: ctx, questions: x.questions, role: x.facts.User, answers: map[uint32]*ruling{}}
+}
+
+// of implements plan.AskRules.
+func (r *rules) of(t *catalog.Relation) (*govern.Rules, error) {
+	for range mostMoves {
+		a := r.ask(t)
+		if a.err != nil || a.read {
+			return a.rules, a.err
+		}
+		read, err := catalog.ReadRules(a.answer, a.known)
+		if err != nil {
+			return nil, err
+		}
+		values := govern.Values{}
+		for i, v := range read.Values {
+			values[read.Parts.Expressions[i]] = v
+		}
+		governing, missing, err := govern.Resolve(t, read.List, values)
+		if err != nil || len(missing) == 0 {
+			a.rules, a.err, a.read = governing, err, true
+			return governing, err
+		}
+		r.learn(t, catalog.Parts{Version: read.Parts.Version, Expressions: missing})
+	}
+	return nil, pgerr.Hint(pgerr.New(pgerr.SerializationFailure, "could not plan the statement: rules of %q are changed all the time", t.Name), "Try again.")
+}
+
+// ask asks home for the rules of a relation, with the values of the parts that are known in them for the role.
+func (r *rules) ask(t *catalog.Relation) *ruling {
+	a := r.answers[t.OID]
+	if a == nil {
+		a = &ruling{}
+		a.known, _ = r.session.server.parts.Get(reader{r.session.database, t.OID, r.role})
+		a.answer, a.err = catalog.AskRules(r.ctx, r.questions, t.OID, a.known)
+		r.answers[t.OID] = a
+	}
+	return a
+}
+
+// learn notes the parts of a relation's rules, and that home must be asked with them.
+func (r *rules) learn(t *catalog.Relation, parts catalog.Parts) {
+	cost := 1 << 8
+	for _, e := range parts.Expressions {
+		cost += len(e)
+	}
+	r.session.server.parts.Put(reader{r.session.database, t.OID, r.role}, parts, cost)
+	delete(r.answers, t.OID)
+}
+
+// digest says in few bytes which rules, with which values, hold for relations at the moment; false where home says none.
+func (r *rules) digest(relations []*catalog.Relation) (digest [sha256.Size]byte, ok bool) {
+	h := sha256.New()
+	for _, t := range relations {
+		a := r.ask(t)
+		if a.err != nil {
+			return digest, false
+		}
+		for _, text := range []string{catalog.RulesSQL(t.OID, a.known), a.answer} {
+			h.Write(binary.AppendUvarint(nil, uint64(len(text))))
+			h.Write([]byte(text))
+		}
+	}
+	h.Sum(digest[:0])
+	return digest, true
+}
