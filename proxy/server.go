@@ -20,8 +20,8 @@ import (
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/lru"
 	"github.com/sluicedb/sluice/pgerr"
-	"github.com/sluicedb/sluice/proxy/socket"
 	"github.com/sluicedb/sluice/proxy/startup"
+	"github.com/sluicedb/sluice/socket"
 )
 
 // Config is what a Server needs. Home and Wrappers are required.

@@ -58,11 +58,12 @@ func (s *Session) standIn(size int) (answered bool, err error) {
 	return true, s.flush()
 }
 
-// answerReady says that home is ready without waiting for it: it has only read its catalog, which no Sync makes fail.
+// answerReady says that home is ready without waiting for it: it has only read its catalog, which no Sync makes fail. The
+// client is told first, and reads while home is woken.
 func (s *Session) answerReady() error {
-	if err := s.home.send(syncMessage, wire.Reply{Kind: 'S', Fate: wire.Swallow}); err != nil {
-		return homeGone(err)
-	}
 	s.say(&pgproto3.ReadyForQuery{TxStatus: 'I'})
-	return s.flush()
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return homeErr(s.home.send(syncMessage, wire.Reply{Kind: 'S', Fate: wire.Swallow}))
 }

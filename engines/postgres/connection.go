@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/socket"
 )
 
 // connection is one session at the remote server. It runs one statement at a time and is used by one goroutine at a time,
@@ -50,7 +51,8 @@ func dial(ctx context.Context, config *pgconn.Config) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{login: login, socket: h.Conn, in: reader{src: h.Conn}}, nil
+	c := socket.New(h.Conn)
+	return &connection{login: login, socket: c, in: reader{src: c}}, nil
 }
 
 // watch makes a read that waits fail when ctx ends. The function it returns ends the watch.

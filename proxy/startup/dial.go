@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/sluicedb/sluice/proxy/socket"
+	"github.com/sluicedb/sluice/socket"
 )
 
 // endpoint is one way to reach home.

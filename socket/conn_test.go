@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicedb/sluice/proxy/socket"
+	"github.com/sluicedb/sluice/socket"
 )
 
 // pair returns the two ends of a connection, one of them by New.
