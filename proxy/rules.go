@@ -57,6 +57,9 @@ func (r *rules) of(t *catalog.Relation) (*govern.Rules, error) {
 			values[read.Parts.Expressions[i]] = v
 		}
 		governing, missing, err := govern.Resolve(t, read.List, values)
+		if err == nil {
+			err = governing.Salt(t, func() (string, error) { return r.session.salt(r.ctx) })
+		}
 		if err != nil || len(missing) == 0 {
 			a.rules, a.err, a.read = governing, err, true
 			return governing, err

@@ -61,6 +61,7 @@ type Server struct {
 	pace     startup.Pace
 	trim     trim
 	facts    sync.Map // of home by database: engines.Facts
+	salts    sync.Map // of hashes by database: salted
 	// estimates are of foreign tables, by estimateKey.
 	estimates sync.Map
 	// questions are what had to be asked of home to plan statements, the first of which names their relations.

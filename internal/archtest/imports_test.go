@@ -32,7 +32,7 @@ var allowed = []struct {
 	{"lru", nil},
 	{"socket", nil},
 	{"parser", []string{"lru", "pgerr"}},
-	{"parser/govern", []string{"parser", "catalog", "pgerr"}},
+	{"parser/govern", []string{"parser", "catalog", "sql", "pgerr"}},
 	{"parser/dialect", []string{"parser", "catalog", "engines", "pgerr"}},
 	{"parser/plan", []string{"parser", "parser/*", "catalog", "engines", "pgerr"}},
 	{"parser/*", []string{"parser", "pgerr"}},

@@ -57,7 +57,7 @@ func (DuckDB) Name() string { return "duckdb" }
 // Table lists what DuckDB is proven to compute as Postgres does.
 func (DuckDB) Table() Index { return duckIndex }
 
-var duckTable = slices.Concat(duckOperators, duckFunctions, duckCasts, duckAggregates, duckWindows)
+var duckTable = slices.Concat(duckOperators, duckFunctions, duckMasks, duckCasts, duckAggregates, duckWindows)
 
 var duckIndex = duckTable.index()
 

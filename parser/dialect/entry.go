@@ -112,7 +112,7 @@ func (x Index) Named(kind Kind, name string, args int) []*Entry { return x[index
 // Raises reports whether values that the entry takes may make Postgres raise an error, as the engine then does too: division
 // by zero, or a result out of range.
 func (e *Entry) Raises() bool {
-	return e.Result.Words == widerResult.Words || strings.Contains(e.SQL, "error('SQLSTATE 22") || e.Kind == Cast && narrow[e.Name] ||
+	return e.Result.Words == widerResult.Words || strings.Contains(e.SQL, "error('SQLSTATE 22") || e.Kind == Cast && narrow[e.Name] && (e.Name != "int8" || e.Args[0].Class != Integer) ||
 		e.Kind == Operator && (strings.HasPrefix(e.SQL, "sluice_numeric_divide") || strings.HasPrefix(e.SQL, "sluice_float8_"))
 }
 

@@ -11,8 +11,14 @@ import (
 // function prints calls of functions and aggregates by the dialect's table.
 func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 	name := lastName(f.Funcname)
-	if len(f.Funcname) > 1 && f.Funcname[0].GetString_().GetSval() != "pg_catalog" {
-		return s.no("function %s is evaluated at home", name)
+	if len(f.Funcname) > 1 {
+		switch schema := f.Funcname[0].GetString_().GetSval(); schema {
+		case "pg_catalog":
+		case "sluice": // the table has its functions by their whole names
+			name = schema + "." + name
+		default:
+			return s.no("function %s is evaluated at home", name)
+		}
 	}
 	if len(f.Funcname) == 1 && s.shadowed(name) {
 		return s.no("there are several functions %s", name)
@@ -25,11 +31,26 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 		return "", typ{}, false
 	}
 	if plainCall(f) {
+		for i := range list {
+			list[i].unwrap()
+		}
 		if sql, t, ok := s.apply(dialect.Function, name, list, e); ok {
 			return sql, t, true
 		}
 	}
 	return s.aggregate(name, f, list, e)
+}
+
+// unwrap takes a literal that is cast to a type of its own kind, as Postgres prints it in rules and views, for a literal.
+func (o *operand) unwrap() {
+	c := o.node.GetTypeCast()
+	if c == nil {
+		return
+	}
+	text, ok := literalText(c.Arg)
+	if _, isText := c.Arg.GetAConst().GetVal().(*pg_query.A_Const_Sval); ok && isText == o.typ.IsText() {
+		o.literal, o.plain = text, true
+	}
 }
 
 // plainCall reports whether a call has nothing that only aggregates and window functions take.

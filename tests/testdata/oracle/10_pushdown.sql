@@ -373,3 +373,13 @@ SELECT array_agg(i2 ORDER BY k), array_agg(i8 ORDER BY k), array_agg(i4 + 0 ORDE
 SELECT array_agg(DISTINCT dept ORDER BY dept DESC NULLS LAST) FROM {s}.emp;
 SELECT array_agg(n ORDER BY k), array_agg(c ORDER BY k) FROM {s}.nums JOIN {s}.texts USING (k);
 SELECT cardinality(a), a FROM (SELECT dept, array_agg(id ORDER BY id) AS a FROM {s}.emp GROUP BY dept) x ORDER BY dept;
+
+-- case: masks
+SELECT k, sluice.mask_text(t), sluice.mask_text(v), sluice.mask_text(c), sluice.mask_email(t), sluice.mask_email(v), sluice.mask_phone(t), sluice.mask_phone(c) FROM {s}.texts ORDER BY k;
+SELECT k, sluice.mask_partial(t, 1, '***', 1), sluice.mask_partial(v, 0, '', 2), sluice.mask_partial(c, 2, 'é', 0), sluice.mask_partial(t, 400, '***', 400) FROM {s}.texts ORDER BY k;
+SELECT k, sluice.salted_hash(t, 'salt'), sluice.salted_hash(c, 'é''\'), sluice.salted_hash(v, '') FROM {s}.texts ORDER BY k;
+SELECT k, sluice.mask_month(d), sluice.mask_month(ts), sluice.mask_month(tz), sluice.mask_year(d), sluice.mask_year(ts), sluice.mask_year(tz) FROM {s}.dates ORDER BY k;
+SELECT k, sluice.mask_band(i4, 10), sluice.mask_band(i8, 1000::bigint), sluice.mask_band(i4, 2147483647), sluice.mask_band(i2, 7) FROM {s}.ints ORDER BY k;
+SELECT k, sluice.mask_band(n, 10), sluice.mask_band(z, 3), sluice.mask_band(s, 1::numeric), sluice.mask_band(w, 1000) FROM {s}.nums ORDER BY k;
+SELECT k, sluice.mask_band(f8, 10), sluice.mask_band(f8, 3::float8), sluice.mask_band(f4, 10) FROM {s}.floats ORDER BY k;
+SELECT sluice.mask_month(d), count(*) FROM {s}.dates GROUP BY 1 ORDER BY 1;
