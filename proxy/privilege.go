@@ -56,7 +56,7 @@ func (s *Session) checkShipped(ctx context.Context, x *execution, all bool) erro
 	var list []catalog.Privilege
 	for i := range x.plan.Inputs {
 		in := &x.plan.Inputs[i]
-		if !all && !below[in.Relation.OID] || in.Blank || len(in.Columns) == 0 {
+		if !all && !below[in.Relation.OID] || in.Blank || in.Sealed || len(in.Columns) == 0 {
 			continue
 		}
 		columns := make([]int16, len(in.Columns))

@@ -66,7 +66,7 @@ func (x *execution) timeout() time.Duration {
 func (x *execution) temps() []temp {
 	temps := make([]temp, 0, len(x.plan.Inputs))
 	for _, in := range x.plan.Inputs {
-		if !in.Spelled {
+		if !in.Spelled && !in.Sealed {
 			temps = append(temps, temp{in.TempName, x.facts.User})
 		}
 	}
@@ -234,7 +234,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 			ExtraFloatDigits: x.facts.ExtraFloatDigits, ClientEncoding: s.setting("client_encoding"),
 		},
 		Force: plan.Route(x.facts.Route), ReadOnly: x.facts.ReadOnly, OnFullScan: x.facts.OnFullScan, TempPrefix: s.tempPrefix(x.facts.ReadOnly),
-		Facts: s.askFacts(ctx, x.facts.User), Definition: s.askDefinition(ctx), Rules: x.rules.of,
+		Facts: s.askFacts(ctx, x.facts.User), Definition: s.askDefinition(ctx), Rules: x.rules.of, Guards: x.rules.guard,
 		Rows: s.askRows(ctx, x.facts.User), Estimates: x.estimated,
 	}
 	if x.explained {

@@ -3,9 +3,14 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
@@ -42,15 +47,26 @@ func (s *Session) runWrite(ctx context.Context, x *execution, p *portal) (*curso
 
 func (s *Session) writeRows(ctx context.Context, x *execution, p *portal, tx engines.Tx, t *target) (*cursor, error) {
 	w := x.plan.Write
-	if err := s.fillRows(ctx, x, t); err != nil {
-		return nil, err
+	seal := sealOf(w, x.facts.User)
+	if err := s.fillRows(ctx, x, t, seal); err != nil {
+		return nil, withoutRows(w, err)
 	}
 	p.temps = x.temps()
+	if seal != nil {
+		if err := seal.Open(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	own := s.ownStyles(x.facts)
 	if err := s.changeStyles(ctx, own, engineStyles); err != nil {
 		return nil, err
 	}
 	n, err := s.applyWrite(ctx, tx, x)
+	if err == nil && seal != nil { // before the client can ask anything else
+		if err = s.closeUnread(ctx); err == nil {
+			err = seal.End(ctx, s)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -65,17 +81,17 @@ func (s *Session) writeRows(ctx context.Context, x *execution, p *portal, tx eng
 		return nil, nil
 	}
 	x.tag = func(rows int64) string { return writeTag(w.Kind, rows) } // of one Execute, as Postgres counts
-	rows, err := s.openRows(ctx, w.Temps[0]+"_returning", w.ReturningSQL, nil, p.formats)
+	returning, err := s.openRows(ctx, w.Temps[0]+"_returning", w.ReturningSQL, nil, p.formats)
 	if err != nil {
 		return nil, err
 	}
-	for i, f := range rows.fields {
+	for i, f := range returning.fields {
 		if described := x.described.fields[i]; f.OID == textOID && described.DataTypeOID != textOID && formatOf(p.formats, i) == 1 {
 			return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "column %q of a RETURNING list has no binary form", string(described.Name)),
 				"Ask for it as text, or return the fields of the record by themselves.")
 		}
 	}
-	return &cursor{stream: rows}, nil
+	return &cursor{stream: returning}, nil
 }
 
 // copyReturning lets home copy the RETURNING list to the client, and sets the tag.
@@ -99,7 +115,7 @@ func (s *Session) copyReturning(ctx context.Context, x *execution) error {
 const textOID = 25
 
 // fillRows makes home compute the rows to write, in temporary tables.
-func (s *Session) fillRows(ctx context.Context, x *execution, t *target) error {
+func (s *Session) fillRows(ctx context.Context, x *execution, t *target, seal *catalog.Seal) error {
 	w := x.plan.Write
 	if w.Table != "" {
 		if _, err := s.Exec(ctx, t.create(w.Table)); err != nil {
@@ -113,6 +129,11 @@ func (s *Session) fillRows(ctx context.Context, x *execution, t *target) error {
 	}
 	for i := range x.plan.Inputs {
 		if _, err := s.ship(ctx, x, &x.plan.Inputs[i]); err != nil {
+			return err
+		}
+	}
+	if seal != nil {
+		if err := seal.Set(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -203,14 +224,31 @@ func (s *Session) apply(ctx context.Context, tx engines.Tx, x *execution) (int64
 		return 0, err
 	}
 	defer rows.Close()
+	n := int64(0)
 	switch w.Kind {
 	case plan.Update:
-		return tx.Update(ctx, target, w.Columns, rows)
+		n, err = tx.Update(ctx, target, w.Columns, rows)
 	case plan.Delete:
-		return tx.Delete(ctx, target, rows)
+		n, err = tx.Delete(ctx, target, rows)
 	default:
-		return tx.Insert(ctx, target, w.Columns, rows)
+		n, err = tx.Insert(ctx, target, w.Columns, rows)
 	}
+	if err != nil && w.Guard != nil {
+		err = unspecific(r.Server, err)
+	}
+	return n, err
+}
+
+// unspecific is an error of an engine that took no rows, as is told to who may not see the table's others: a constraint is
+// named, the key or row that failed it is not.
+func unspecific(server *catalog.Server, err error) error {
+	var pe *pgconn.PgError
+	if server.Wrapper == "sluice_postgres" && errors.As(err, &pe) && strings.HasPrefix(pe.Code, "23") {
+		e := *pe
+		e.Detail, e.Where = "", ""
+		return &e
+	}
+	return hushed(server, err)
 }
 
 func writeTag(kind plan.WriteKind, n int64) string {

@@ -106,6 +106,7 @@ type builder struct {
 	used       usedColumns
 	checks     []check // of values of parameters, wherever these are shipped
 	governed   bool    // rules hold for a relation of the statement
+	guard      *Guard  // of the target, nil for none
 	refused    error   // why it must not run, though the role may hold all privileges
 	reason     string
 }
@@ -158,7 +159,7 @@ func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign tables %q and %q in one statement", b.target.table.Name, t.Name),
 				"Write to one foreign table in a statement of its own.")
 		}
-		if err := b.governTarget(t); err != nil {
+		if err := b.guardTarget(t); err != nil {
 			return err
 		}
 		d, err := dialect.Of(t.Server)

@@ -42,6 +42,7 @@ type Request struct {
 	HoldParams bool                                         // parameters have values that engines may read otherwise: they stay at home
 	TempPrefix string                                       // prefix for inputs of this statement that is in no text of the session: "sluice_7_"
 	Rules      AskRules                                     // must be there if the snapshot has governed relations
+	Guards     AskGuard                                     // as Rules, for what is written to
 	Facts      AskFacts                                     // nil: nothing is known of servers
 	Definition func(view *catalog.Relation) (string, error) // asks for the query of one of the snapshot's views
 	// Rows asks for sizes of tables; nil: none is known. Estimates says that home's inputs have them as well, for EXPLAIN.
@@ -62,6 +63,15 @@ type AskRows func(t *catalog.Relation, role uint32) int64
 
 // AskRules asks for what governs the current role's reading of a relation, nil for nothing.
 type AskRules func(r *catalog.Relation) (*govern.Rules, error)
+
+// Guard is what holds for the current role where it writes to a governed table.
+type Guard struct {
+	RowSecurity bool     // home is to enforce the policies
+	Masked      []string // columns that no expression of the statement may read
+}
+
+// AskGuard asks for the guard of a relation, nil for none.
+type AskGuard func(r *catalog.Relation) (*Guard, error)
 
 // Settings are those of the session that decide whether an engine's values read as home's would.
 type Settings struct {
@@ -137,6 +147,7 @@ type Input struct {
 	// what the foreign table has.
 	RowID  bool
 	Parent string
+	Sealed bool // by a Guard: the role cannot look into the table while it could run anything
 
 	Rows int64 // an estimate, 0 for none
 	// Feed is what the columns are in the federation engine.
@@ -204,4 +215,11 @@ type Write struct {
 	UserValue bool
 	// Temps are the temporary tables made by Table, Setup and StageSQL.
 	Temps []string
+
+	// Guard says that home must enforce policies or masks, nil for none: Temps[0], and with it the input that inherits
+	// from it, are sealed before StageSQL. They are Prefix with a "t" behind it, and Child, empty for an INSERT. Prefix with a
+	// "k" behind it then has the row identities that the child had, each with its place.
+	Guard  *Guard
+	Prefix string
+	Child  string
 }

@@ -234,6 +234,15 @@ func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
 				rules, _, err = govern.Resolve(r, g.rules[r.OID], values)
 			}
 			return rules, err
+		},
+		Guards: func(r *catalog.Relation) (*Guard, error) {
+			guard := &Guard{RowSecurity: true}
+			for _, rule := range g.rules[r.OID] {
+				if rule.Column != "" {
+					guard.Masked = append(guard.Masked, rule.Column)
+				}
+			}
+			return guard, nil
 		}}
 	if g.home != nil {
 		req.Home = map[uint32]*catalog.HomeRelation{}

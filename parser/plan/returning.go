@@ -20,7 +20,7 @@ const (
 // written makes the statement that changes temporary tables leave its RETURNING list, and which rows it has changed, in
 // one more temporary table:
 //
-//	INSERT          n, c1, c2 …               n counts the rows, in their order; c1 … are the RETURNING list
+//	INSERT, sealed  n, c1, c2 …               n counts the rows, in their order; c1 … are the RETURNING list
 //	UPDATE          k, n, c1, c2 …            k is the ctid of the new row
 //	DELETE          sluice_rowid, n, c1, c2 …
 //
@@ -28,6 +28,7 @@ const (
 type written struct {
 	b         *builder
 	w         *Write
+	kind      WriteKind            // of the table's columns
 	with      *pg_query.WithClause // of the statement, taken out of it
 	returning []*pg_query.Node     // of the statement, without the ctid
 	from      []*pg_query.Node     // the target and what the statement reads
@@ -36,6 +37,22 @@ type written struct {
 }
 
 func (r *written) table() string { return r.b.req.TempPrefix + "r" }
+
+// unkeyed is plan for an UPDATE or DELETE of sealed rows: nothing is added to what it returns, as that would read the target
+// where the statement itself does not.
+func (r *written) unkeyed() (err error) {
+	if r.kind = Insert; len(r.returning) == 0 {
+		r.w.RunSQL, err = parser.Deparse(r.b.statement.Node)
+		return err
+	}
+	switch n := r.b.statement.Node.Stmt; {
+	case n.GetUpdateStmt() != nil:
+		n.GetUpdateStmt().WithClause = nil
+	default:
+		n.GetDeleteStmt().WithClause = nil
+	}
+	return r.plan()
+}
 
 // plan sets StageSQL, RunSQL and ReturningSQL.
 func (r *written) plan() error {
@@ -70,7 +87,7 @@ func (r *written) columns(cast string) []string {
 
 // yields are the columns that the changed statement returns.
 func (r *written) yields() []string {
-	if r.w.Kind == Insert {
+	if r.kind == Insert {
 		return r.columns("")
 	}
 	return append([]string{"k"}, r.columns("")...)
@@ -82,12 +99,12 @@ const asText = "::pg_catalog.text"
 func (r *written) create() error {
 	begin := "CREATE TEMPORARY TABLE " + r.table()
 	if len(r.returning) == 0 {
-		column := map[WriteKind]string{Update: "k tid", Delete: "sluice_rowid bigint"}[r.w.Kind]
+		column := map[WriteKind]string{Update: "k tid", Delete: "sluice_rowid bigint"}[r.kind]
 		r.w.StageSQL = begin + " (" + column + ") ON COMMIT DROP"
 		return nil
 	}
 	names, values := []string{"n"}, []string{"0::bigint"}
-	switch r.w.Kind {
+	switch r.kind {
 	case Update:
 		names, values = []string{"k", "n"}, []string{"k", "0::bigint"}
 	case Delete:
@@ -99,7 +116,7 @@ func (r *written) create() error {
 		return err
 	}
 	list := r.returning
-	if r.w.Kind != Insert {
+	if r.kind != Insert {
 		list = append([]*pg_query.Node{columnOf(r.alias, "ctid")}, list...)
 	}
 	inner := tree.Stmt.GetCreateTableAsStmt().Query.GetSelectStmt().FromClause[0].GetRangeSubselect().Subquery.GetSelectStmt()
@@ -119,7 +136,7 @@ func (r *written) run() error {
 	}
 	into := "INSERT INTO pg_temp." + r.table() + " SELECT "
 	var sql string
-	switch r.w.Kind {
+	switch r.kind {
 	case Insert:
 		sql = into + strings.Join(append(numbers, r.columns(asText)...), ", ") + " FROM sluice_written"
 	case Update:

@@ -105,6 +105,8 @@ func (b *builder) insert(w *Write, n *pg_query.InsertStmt) error {
 		return err
 	}
 	b.fill(w)
+	b.seal(w, "")
+	b.refuseMasked(b.usedByReturning(n.ReturningList))
 	w.UserValue = n.Override == pg_query.OverridingKind_OVERRIDING_USER_VALUE
 	if len(n.ReturningList) == 0 && len(b.sources) == 0 {
 		return b.inText(w, n.Relation)
@@ -115,7 +117,7 @@ func (b *builder) insert(w *Write, n *pg_query.InsertStmt) error {
 		w.RunSQL, err = parser.Deparse(b.statement.Node)
 		return err
 	}
-	r := &written{b: b, w: w, with: n.WithClause, returning: n.ReturningList, from: []*pg_query.Node{rangeVar(n.Relation)}}
+	r := &written{b: b, w: w, kind: Insert, with: n.WithClause, returning: n.ReturningList, from: []*pg_query.Node{rangeVar(n.Relation)}}
 	n.WithClause = nil
 	return r.plan()
 }
@@ -156,6 +158,7 @@ func (b *builder) copyFrom(w *Write, n *pg_query.CopyStmt) error {
 		return o.GetDefElem().Defname == "freeze" && isOn(o.GetDefElem().GetArg())
 	})
 	b.fill(w)
+	b.seal(w, "")
 	return b.inText(w, n.Relation)
 }
 
@@ -260,11 +263,17 @@ func (b *builder) update(w *Write, n *pg_query.UpdateStmt) error {
 	if err != nil {
 		return err
 	}
+	b.seal(w, rows)
+	b.refuseMasked(b.used)
 	b.redirect(b.target, w.Table)
 	n.Relation.Inh = true
 	r := &written{
-		b: b, w: w, with: n.WithClause, returning: n.ReturningList, rows: rows,
+		b: b, w: w, kind: Update, with: n.WithClause, returning: n.ReturningList, rows: rows,
 		from: append([]*pg_query.Node{rangeVar(n.Relation)}, n.FromClause...), alias: b.target.alias,
+	}
+	if w.Guard != nil {
+		w.RowsSQL = w.changedRows(b.changed(w, n.TargetList))
+		return r.unkeyed()
 	}
 	n.WithClause = nil
 	n.ReturningList = append([]*pg_query.Node{columnOf(b.target.alias, "ctid")}, n.ReturningList...)
@@ -303,21 +312,25 @@ func (b *builder) delete(w *Write, n *pg_query.DeleteStmt) error {
 	table := b.req.TempPrefix + "t"
 	w.Temps = append(w.Temps, table)
 	columns := b.columns(b.target)
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = pgx.Identifier{w.Relation.Columns[c].Name}.Sanitize()
+	if b.guard != nil { // policies may read them all
+		columns = everyColumn(b.target.table)
 	}
-	w.Setup = append(w.Setup, "CREATE TEMPORARY TABLE "+table+" ON COMMIT DROP AS SELECT "+strings.Join(names, ", ")+
-		" FROM "+pgx.Identifier{w.Relation.Schema}.Sanitize()+"."+pgx.Identifier{w.Relation.Name}.Sanitize()+" WITH NO DATA")
+	w.Setup = append(w.Setup, b.likeTarget(table, columns))
 	rows, err := b.targetInput(table, columns, f)
 	if err != nil {
 		return err
 	}
+	b.seal(w, rows)
+	b.refuseMasked(b.used)
 	b.redirect(b.target, table)
 	n.Relation.Inh = true
 	r := &written{
-		b: b, w: w, with: n.WithClause, returning: n.ReturningList, rows: rows,
+		b: b, w: w, kind: Delete, with: n.WithClause, returning: n.ReturningList, rows: rows,
 		from: append([]*pg_query.Node{rangeVar(n.Relation)}, n.UsingClause...), alias: b.target.alias,
+	}
+	if w.Guard != nil {
+		w.RowsSQL = w.changedRows("")
+		return r.unkeyed()
 	}
 	n.WithClause = nil
 	n.ReturningList = append([]*pg_query.Node{columnOf(b.target.alias, "ctid")}, n.ReturningList...)
@@ -340,7 +353,7 @@ func (b *builder) targetInput(parent string, columns []int, f filter) (string, e
 		return "", err
 	}
 	in := Input{
-		Relation: b.target.table, Server: b.target.table.Server, Columns: columns, Filters: f.texts, Params: f.params, Values: f.values, RowID: true, Parent: parent,
+		Relation: b.target.table, Server: b.target.table.Server, Columns: columns, Filters: f.texts, Params: f.params, Values: f.values, RowID: true, Parent: parent, Sealed: b.guard != nil,
 		TempName: b.req.TempPrefix + itoa(len(b.inputs)+1),
 	}
 	list := []string{b.target.dialect.RowID() + " AS sluice_rowid"}

@@ -32,7 +32,8 @@ func lakeSnapshot() *catalog.Snapshot {
 		Relations: map[uint32]*catalog.Relation{10: item, 11: other, 12: view}}
 }
 
-// TestWrite prints the plans of DML on foreign tables. The argument returning lists the type OIDs of the RETURNING list.
+// TestWrite prints the plans of DML on foreign tables. The argument returning lists the type OIDs of the RETURNING list; with
+// guard policies hold.
 func TestWrite(t *testing.T) {
 	snapshot := lakeSnapshot()
 	datadriven.RunTest(t, "testdata/write", func(t *testing.T, d *datadriven.TestData) string {
@@ -52,6 +53,8 @@ func TestWrite(t *testing.T) {
 			}
 			req.References = append(req.References, ref)
 		}
+		snapshot.Relations[10].Governed = d.HasArg("guard")
+		req.Guards = func(*catalog.Relation) (*Guard, error) { return &Guard{RowSecurity: true}, nil }
 		for _, arg := range d.CmdArgs {
 			for _, v := range arg.Vals {
 				oid, err := strconv.Atoi(v)
@@ -98,6 +101,9 @@ func printWrite(p *Plan, err error) string {
 	line("rows", w.RowsSQL)
 	line("returning", w.ReturningSQL)
 	line("temps", strings.Join(w.Temps, ", "))
+	if w.Guard != nil {
+		line("sealed", w.Prefix+"t", w.Child)
+	}
 	return b.String()
 }
 
