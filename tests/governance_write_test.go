@@ -87,6 +87,13 @@ const allNotes = "SELECT * FROM notes ORDER BY id, owner, secret, note"
 
 func tagOf(tag pgconn.CommandTag) string { return tag.String() + "\n" }
 
+// writable is a statement that lets a server of onBothEngines be written to.
+func writable(server string) string {
+	return map[string]string{
+		"lake": "ALTER SERVER lake OPTIONS (ADD read_only 'false')", "other": "ALTER SERVER other OPTIONS (ADD updatable 'true')",
+	}[server]
+}
+
 func newWriters(t *testing.T, direct, through, server string, roles ...string) *writers {
 	exec(t, direct, "CREATE SCHEMA plain", "CREATE SCHEMA fx", "CREATE TABLE entitled (who text, secret int)", "INSERT INTO entitled VALUES ('gow_alice', 100), ('gow_bob', 15)")
 	for _, r := range roles {
@@ -95,9 +102,7 @@ func newWriters(t *testing.T, direct, through, server string, roles ...string) *
 	t.Cleanup(func() {
 		exec(t, direct, "DROP OWNED BY "+strings.Join(roles, ", ")+" CASCADE", "DROP ROLE "+strings.Join(roles, ", "))
 	})
-	exec(t, through, map[string]string{
-		"lake": "ALTER SERVER lake OPTIONS (ADD read_only 'false')", "other": "ALTER SERVER other OPTIONS (ADD updatable 'true')",
-	}[server])
+	exec(t, through, writable(server))
 	exec(t, direct, "CREATE TABLE plain.notes "+notesColumns, "INSERT INTO plain.notes (id, owner, secret, note) SELECT * FROM "+notes,
 		"CREATE TABLE plain.open AS SELECT generate_series(1, 2) AS id")
 	exec(t, through, "CREATE FOREIGN TABLE fx.notes "+notesColumns+" SERVER "+server, "CREATE FOREIGN TABLE fx.open (id int) SERVER "+server)
