@@ -171,7 +171,7 @@ BEGIN
     SELECT * INTO c FROM pg_class o WHERE o.oid = must_own.relation;
     IF c.relkind IS DISTINCT FROM 'f' OR NOT EXISTS (SELECT FROM sluice.relations r WHERE r.oid = c.oid) THEN
         RAISE wrong_object_type USING MESSAGE = format('"%s" is not a foreign table of Sluice', coalesce(c.relname, relation::text)),
-            HINT = 'Tables of this server have row security of their own.';
+            HINT = 'Tables of this server have row security of their own. In place of a mask use a view, and look at sluice.leaks().';
     END IF;
     IF NOT pg_has_role(c.relowner, 'USAGE') THEN
         RAISE insufficient_privilege USING MESSAGE = format('must be owner of foreign table %s', c.relname);
