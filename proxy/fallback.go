@@ -31,7 +31,7 @@ func (s *Session) openFirst(ctx context.Context, x *execution, p *portal) (*curs
 	if !dataException(err) || s.home.failed() {
 		return nil, err
 	}
-	if x.request.Force == x.plan.Route {
+	if x.request.Force == x.plan.Route && !x.plan.Governed { // else nobody may learn which rows the engine has met it with
 		if x.plan.Guarded {
 			err = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot run %s: %s", x.plan.Route, pgerr.From(err).Message),
 				"RESET sluice.route lets home compute what the engine cannot.")

@@ -41,12 +41,14 @@ func (f *folder) fold(n *pg_query.Node) error {
 	return failed
 }
 
-// needsHome reports whether an expression is more than constants and operators.
+// needsHome reports whether an expression is more than constants, operators and casts that leave values as they are.
 func needsHome(n *pg_query.Node) (needs bool) {
 	parser.Walk(n, func(m proto.Message) bool {
-		switch m.(type) {
+		switch m := m.(type) {
 		case *pg_query.FuncCall, *pg_query.SQLValueFunction, *pg_query.SubLink:
 			needs = true
+		case *pg_query.TypeName:
+			needs = needs || len(m.Typmods) > 0
 		}
 		return !needs
 	})
@@ -163,6 +165,9 @@ func constant(value *string, typ string) (*pg_query.Node, error) {
 		return boolean(*value == "true"), nil
 	default:
 		literal = "'" + strings.ReplaceAll(*value, "'", "''") + "'"
+	}
+	if typ == "character" { // which is one of one character, where it is written
+		typ = "bpchar"
 	}
 	return expression(literal + "::" + typ)
 }

@@ -31,7 +31,7 @@ func Resolve(r *catalog.Relation, list []catalog.Rule, values Values) (rules *Ru
 		n, err := expression(rule.Expression)
 		if err == nil {
 			err = f.fold(n)
-			withoutNames(n)
+			plainText(n)
 		}
 		switch {
 		case err != nil:

@@ -26,6 +26,8 @@ func TestResolve(t *testing.T) {
 				values[expression] = catalog.Value{Code: "42883", Message: "function broken() does not exist"}
 			case strings.HasPrefix(expression, "SELECT json_build_object('type"):
 				values[expression] = catalog.Value{Value: &list, Type: "json"}
+			case expression == "char_code()":
+				values[expression] = catalog.Value{Value: &value, Type: "character"}
 			case expression == "session_user":
 				values[expression] = catalog.Value{Value: &value, Type: "name"}
 			default:
@@ -44,6 +46,11 @@ func TestResolve(t *testing.T) {
 		{"(owner = SESSION_USER)", "owner = 'v'::text"},
 		{"(owner < SESSION_USER)", "owner < 'v'::text COLLATE \"C\""},
 		{"(owner >= 'b'::name)", "owner >= 'b'::text COLLATE \"C\""},
+		{"(owner = 'b  '::bpchar)", "owner = 'b'"},
+		{"(owner > char_code())", "owner > 'v'"},
+		{"(concat(owner, 'b  '::bpchar) = 'x'::text)", "concat(owner, 'b  '::bpchar) = 'x'::text"},
+		{"(((owner)::character varying)::text = 'b'::character varying)", "owner::text::text = 'b'::text"},
+		{"(owner = 'abc'::character varying(2))", "owner = 'v'::text"},
 		{"(docs.id > 1)", "docs.id > 1"},
 		{"(lower(owner) = lower('A'::text))", "lower(owner) = 'v'::text"},
 		{"(owner = current_setting('a.b'::text, true))", "owner = 'v'::text"},

@@ -78,6 +78,7 @@ func (s *shipper) rounded(o operand, want typ) (string, typ, bool) {
 	if _, _, ok := o.typ.Digits(); !ok {
 		return s.unproven("a cast from %s to numeric(p,s)", o.typ.Name())
 	}
+	s.expose(o)
 	want.Declared, s.raises = true, true
 	return "CAST(" + s.formed(o, dialect.Exact).sql + " AS " + s.d.Type(want.OID, want.Typmod) + ")", want, true
 }

@@ -140,6 +140,7 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 			}
 		}
 		if entry.Raises() {
+			s.exposeCall(kind, out)
 			if s.raises = true; kind == dialect.Operator && foldsBadly(name, out) {
 				s.no("operator %s over constants is computed at home while it plans", name)
 				return "", typ{}, false
@@ -150,6 +151,7 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		case dialect.Misfit:
 			continue
 		case dialect.Guarded:
+			s.exposeCall(kind, out)
 			s.guarded = true
 		}
 		s.require(entry, out)
@@ -205,6 +207,7 @@ func (s *shipper) widen(op string, list []operand, t *typ) {
 		return
 	}
 	if s.narrow && scale <= dialect.Narrowest {
+		s.expose(list...)
 		s.guarded, t.Narrow = true, true
 		return
 	}

@@ -22,8 +22,9 @@ type shipper struct {
 	// guarded says that the engine may raise an error for values that Postgres computes with: home then does it all.
 	guarded bool
 	// raises says that it may raise one where Postgres does: which rows it comes to is the plan's affair.
-	raises    bool
-	narrow    bool              // that may be
+	raises bool
+	narrow bool // that may be
+	exposure
 	midnights map[string]string // of printed timestamps at midnight, the dates
 	taken     map[string]bool   // relation aliases in use, in lower case: DuckDB's names do not differ by case
 	feeds     bool              // relations are read from the statement's inputs
@@ -55,6 +56,7 @@ func (s *shipper) expression(n *pg_query.Node, e *scope) (string, typ, bool) {
 	switch n := n.GetNode().(type) {
 	case *pg_query.Node_ColumnRef:
 		if c, ok := e.column(n.ColumnRef.Fields); ok {
+			s.exposeColumns(c)
 			return c.sql, c.typ, true
 		}
 		return s.no("a reference to a row as a whole or to a column that is not the server's is evaluated at home")

@@ -162,6 +162,7 @@ func (s *shipper) quantifiedSelect(l *pg_query.SubLink, sel *pg_query.SelectStmt
 	if !ok {
 		return "", typ{}, false
 	}
+	s.exposeColumns(columns...)
 	if len(columns) != 1 || !comparableTypes(t, columns[0].typ, ordered) {
 		return s.unproven("operator %s over a sub-select of these types", op)
 	}
@@ -184,6 +185,7 @@ func (s *shipper) scalar(sel *pg_query.SelectStmt, e *scope) (string, typ, bool)
 	if !ok || len(columns) != 1 {
 		return s.no("this form of sub-select is evaluated at home")
 	}
+	s.exposeColumns(columns...)
 	return "(" + sql + ")", columns[0].typ, true
 }
 

@@ -26,7 +26,13 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 	if f.AggWithinGroup || f.FuncVariadic {
 		return s.unproven("function %s in this form", name)
 	}
+	aggregate := 0
+	if s.isAggregate(f) {
+		aggregate = 1
+	}
+	s.aggregated += aggregate
 	list, ok := s.operands(f.Args, e)
+	s.aggregated -= aggregate
 	if !ok {
 		return "", typ{}, false
 	}
@@ -114,7 +120,9 @@ func (s *shipper) within(f *pg_query.FuncCall, e *scope) (string, bool) {
 func (s *shipper) suffix(f *pg_query.FuncCall, e *scope) (string, bool) {
 	suffix := ""
 	if f.AggFilter != nil {
+		end := s.level() // it is a condition
 		condition, t, ok := s.expression(f.AggFilter, e)
+		end()
 		if !ok || t.OID != boolOID {
 			s.no("this FILTER is evaluated at home")
 			return "", false

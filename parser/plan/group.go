@@ -11,6 +11,9 @@ func (s *shipper) groupBy(q *pg_query.SelectStmt, e *scope, columns []scopeColum
 	if len(q.GroupClause) == 0 {
 		return "", true
 	}
+	grouped := false // a condition on what groups have in common names it itself
+	s.selected = &grouped
+	defer func() { s.selected = nil }()
 	var parts []string
 	for _, n := range q.GroupClause {
 		sql, ok := s.grouping(n, e, columns)

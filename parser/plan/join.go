@@ -94,6 +94,7 @@ func (s *shipper) using(j *pg_query.JoinExpr, names []string, e *scope, first, s
 			s.notCompared("=", list)
 			return "", false
 		}
+		s.exposeColumns(*l, *r)
 		conditions[i] = sql
 		c := *l
 		switch j.Jointype {

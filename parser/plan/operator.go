@@ -102,6 +102,7 @@ func (s *shipper) alignDecimals(list []operand) {
 	if !ok0 || !ok1 || max(w0, w1)+max(s0, s1) <= 38 {
 		return
 	}
+	s.expose(list...)
 	s.guarded = true
 	t := dialect.Decimal(38, max(s0, s1))
 	for i := range list {

@@ -13,6 +13,7 @@ import (
 
 // query prints a SELECT and says what columns it yields, under the names that Postgres gives them.
 func (s *shipper) query(q *pg_query.SelectStmt, outer *scope) (string, []scopeColumn, bool) {
+	defer s.level()()
 	e := &scope{outer: outer}
 	with, ok := s.with(q.WithClause, e)
 	if !ok {
@@ -196,7 +197,10 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 			columns = append(columns, expanded...)
 			continue
 		}
+		raises := false
+		s.selected = &raises
 		sql, typ, ok := s.expression(t.Val, e)
+		s.selected = nil
 		if !ok {
 			return "", nil, false
 		}
@@ -211,7 +215,7 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		if name == "" {
 			name = nameOf(t.Val)
 		}
-		columns = append(columns, scopeColumn{name: name, sql: sql, typ: typ, fixed: !refers(t.Val)})
+		columns = append(columns, scopeColumn{name: name, sql: sql, typ: typ, fixed: !refers(t.Val), raises: raises})
 	}
 	if len(columns) == 0 {
 		s.no("a select list without columns is evaluated at home")

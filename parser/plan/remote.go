@@ -44,7 +44,7 @@ func (b *builder) remote() *Plan {
 	if !ok {
 		return nil
 	}
-	if b.governed && (s.raises || s.guarded) {
+	if b.governed && (s.exposed || s.raises && !s.narrow) { // what comes too late is not for home to compute
 		b.because("what may raise an error must not come to rows that a row filter hides")
 		return nil
 	}

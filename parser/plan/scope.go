@@ -29,6 +29,7 @@ type scopeColumn struct {
 	typ    typ
 	merged bool // a join by USING has made another of it, which its bare name means
 	fixed  bool // of a select list: no column is in it
+	raises bool // likewise: it may raise an error for a row
 }
 
 // column finds what a reference means: name, or alias and name. Home has made sure that it is not ambiguous.

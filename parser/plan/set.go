@@ -60,7 +60,7 @@ func (s *shipper) united(lc, rc []scopeColumn, all bool) ([]scopeColumn, bool) {
 		if !all && !s.groups(t) {
 			return nil, false
 		}
-		columns[i].typ = t
+		columns[i].typ, columns[i].raises = t, lc[i].raises || rc[i].raises
 	}
 	return columns, true
 }
@@ -131,7 +131,8 @@ func (s *shipper) recursive(c *pg_query.CommonTableExpr, q *pg_query.SelectStmt,
 	if !ok {
 		return "", no, false
 	}
-	for i := range columns { // what the second arm has read as the first arm's type must be of that type
+	s.exposeColumns(columns...) // the second arm may have named them
+	for i := range columns {    // what the second arm has read as the first arm's type must be of that type
 		if t := lc[i].typ; columns[i].typ != t {
 			s.no("the arms of WITH RECURSIVE differ in a type")
 			return "", no, false

@@ -132,6 +132,7 @@ func (s *shipper) bound(options int32, bit func(frameBound) int32, offset *pg_qu
 // distance prints how far from a row's key a range goes. Where the bound is out of range, DuckDB raises an error. Months, which do
 // not keep the order of what they are added to, are left to home.
 func (s *shipper) distance(offset *pg_query.Node, key typ) (string, bool) {
+	s.expose()
 	s.guarded = true
 	if n := offset.GetAConst(); n.GetIval() != nil && n.GetIval().Ival >= 0 && key.IsInt() {
 		return strconv.Itoa(int(n.GetIval().Ival)), true
