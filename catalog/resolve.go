@@ -33,6 +33,9 @@ type Facts struct {
 	ClientEncoding   string
 	Route            string // sluice.route, empty where it is not set
 	OnFullScan       string // sluice.on_full_scan, likewise
+
+	// MaxRows, MaxBytes and StatementBudget are the settings of the names sluice.max_rows and so on, likewise.
+	MaxRows, MaxBytes, StatementBudget string
 }
 
 // factsSQL yields one row. All operators and types are qualified, as it runs under the client's search path; it reads what
@@ -44,7 +47,8 @@ const factsSQL = `SELECT v.version, v.uncommitted,
  pg_catalog.current_setting('extra_float_digits'), pg_catalog.current_setting('TimeZone'),
  pg_catalog.current_setting('DateStyle'), pg_catalog.current_setting('IntervalStyle'),
  pg_catalog.current_setting('sluice.route', true), pg_catalog.current_setting('client_encoding'),
- pg_catalog.current_setting('sluice.on_full_scan', true), ARRAY[`
+ pg_catalog.current_setting('sluice.on_full_scan', true), pg_catalog.current_setting('sluice.max_rows', true),
+ pg_catalog.current_setting('sluice.max_bytes', true), pg_catalog.current_setting('sluice.statement_budget', true), ARRAY[`
 
 const versionSQL = ` FROM (SELECT pg_catalog.sum(step)::pg_catalog.int8 AS version,
  pg_catalog.bool_or(changed_by IS NOT DISTINCT FROM pg_catalog.pg_current_xact_id_if_assigned()) AS uncommitted
@@ -84,7 +88,7 @@ func Resolve(ctx context.Context, q Querier, names []Name) ([]uint32, *Facts, er
 		return nil, facts, err
 	}
 	oids := make([]uint32, len(names))
-	for i, oid := range strings.Split(strings.Trim(text(rows, 0, 15), "{}"), ",") {
+	for i, oid := range strings.Split(strings.Trim(text(rows, 0, 18), "{}"), ",") {
 		if oid == "NULL" {
 			continue
 		}
@@ -115,6 +119,7 @@ func readFacts(row []*string) (*Facts, error) {
 		Version: version, Uncommitted: at(1) == "t", User: uint32(user), SearchPath: at(3),
 		ReadOnly: at(6) == "on", ByteaOutput: at(7), ExtraFloatDigits: digits,
 		TimeZone: at(9), DateStyle: at(10), IntervalStyle: at(11), Route: at(12), ClientEncoding: at(13), OnFullScan: at(14),
+		MaxRows: at(15), MaxBytes: at(16), StatementBudget: at(17),
 	}
 	if f.StatementTimeout, err = duration(at(4)); err != nil {
 		return nil, err

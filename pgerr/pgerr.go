@@ -49,6 +49,7 @@ const (
 	AdminShutdown           = "57P01"
 	CannotConnectNow        = "57P03"
 	IOError                 = "58030"
+	SystemError             = "58000"
 	UndefinedFile           = "58P01"
 	FdwError                = "HV000"
 	FdwOptionNotFound       = "HV00B" // a required option is missing

@@ -57,7 +57,8 @@ type backend struct {
 	status     byte     // of the last ReadyForQuery, or what tags since then have made of it
 	guessed    bool     // tags have: AND CHAIN is not in them
 	savepoints bool     // a savepoint was set since status was I
-	swallowed  []byte   // the last tag that the client did not get
+	tag        []byte   // the last that home has sent
+	code       string   // the SQLSTATE of its last error
 	interrupt  net.Conn // whose read must end when home fails
 	fatal      bool     // home has told the client why it ends the connection
 	err        error
@@ -136,6 +137,9 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 			b.onMissed()
 		}
 		fatal = bytes.Contains(frame, fatalSeverity)
+		b.mu.Lock()
+		b.code = sqlState(frame)
+		b.mu.Unlock()
 	case 'S':
 		frame, err := b.in.Frame(size)
 		if err != nil {
@@ -166,11 +170,6 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 	case typ != 'N' && typ != 'S':
 		b.untold = false
 	}
-	if tag != nil && fate == wire.Swallow {
-		b.mu.Lock()
-		b.swallowed = append(b.swallowed[:0], tag...)
-		b.mu.Unlock()
-	}
 	if tag != nil && fate != wire.CaptureAll { // what is quiet is our own housekeeping
 		b.onTag(tag)
 	}
@@ -197,6 +196,7 @@ func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bo
 	case 'G':
 		b.quiet.Broadcast()
 	case 'C':
+		b.tag = append(b.tag[:0], tag...)
 		b.followBlock(tag)
 		b.followPipeline(fate, b.status == 'I' && endsTransaction(tag))
 	case 's', 'I':
@@ -379,11 +379,27 @@ func (b *backend) saidFatal() bool {
 	return b.fatal
 }
 
-// swallowedTag returns the last tag that the client did not get.
-func (b *backend) swallowedTag() []byte {
+// lastTag returns the last command tag of home's.
+func (b *backend) lastTag() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return bytes.TrimSuffix(append([]byte(nil), b.swallowed...), []byte{0})
+	return bytes.TrimSuffix(append([]byte(nil), b.tag...), []byte{0})
+}
+
+// lastCode returns the SQLSTATE of home's last error.
+func (b *backend) lastCode() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.code
+}
+
+// sqlState returns the SQLSTATE of an ErrorResponse, of which the first fields are given.
+func sqlState(frame []byte) string {
+	const field = "\x00C"
+	if i := bytes.Index(frame, []byte(field)); i >= 0 && len(frame) >= i+len(field)+5 {
+		return string(frame[i+len(field) : i+len(field)+5])
+	}
+	return ""
 }
 
 // noHandler is how home's error begins that says that it met a foreign table of ours.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -14,6 +13,7 @@ import (
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/proxy/encode"
+	"github.com/sluicedb/sluice/proxy/limit"
 )
 
 // copyFields returns the columns that a COPY (SELECT …) TO yields: home describes the SELECT, not the COPY.
@@ -80,12 +80,19 @@ func (s *Session) copyOut(ctx context.Context, x *execution) error {
 		return err
 	}
 	c := &copying{stream: stream, encoder: encoder, format: code, single: true}
-	rows, err := c.run(ctx, s.writeClient)
+	rows, err := c.run(ctx, x.ledger.admitting(s.writeClient))
+	var over *limit.Exceeded
+	if errors.As(err, &over) {
+		rows, err = x.ledger.Rows, c.cut(over, x.ledger.Rows, s.writeClient)
+	}
 	if err != nil {
 		return s.cause(err)
 	}
 	s.say(&pgproto3.CopyDone{})
-	x.tag = fixedTag("COPY " + strconv.FormatInt(rows, 10))
+	if over != nil {
+		s.truncated(over)
+	}
+	x.tag = copyTag(rows)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
@@ -25,6 +26,7 @@ type cursor struct {
 	ready ready
 	// unwritable is why no row can be written.
 	unwritable error
+	ledger     *ledger // nil for none
 }
 
 // ready are DataRow messages of the next rows of a Columns batch, which the client has not asked for yet.
@@ -49,7 +51,7 @@ func (s *Session) deliver(ctx context.Context, c *cursor, limit int64) (rows int
 			if err := c.fetch(ctx); err == io.EOF {
 				return rows, false, nil
 			} else if err != nil {
-				return rows, false, s.cause(err)
+				return rows, false, s.ends(c, s.cause(err))
 			}
 			continue
 		}
@@ -57,10 +59,10 @@ func (s *Session) deliver(ctx context.Context, c *cursor, limit int64) (rows int
 		if limit > 0 {
 			n = int(min(int64(n), limit-rows))
 		}
-		if n, err = s.deliverRows(c, n); err != nil {
-			return rows, false, err
+		n, err = s.deliverRows(c, n)
+		if rows += int64(n); err != nil {
+			return rows, false, s.ends(c, err)
 		}
-		rows += int64(n)
 	}
 	return rows, true, nil
 }
@@ -86,7 +88,8 @@ func (s *Session) deliverRows(c *cursor, n int) (int, error) {
 	if c.unwritable != nil {
 		return 0, c.unwritable
 	}
-	var err error
+	var err, over error
+	at := len(s.out)
 	switch b := c.batch.(type) {
 	case engines.Frames:
 		from := c.frame
@@ -105,11 +108,16 @@ func (s *Session) deliverRows(c *cursor, n int) (int, error) {
 	default:
 		return 0, pgerr.New(pgerr.InternalError, "a batch of unknown form %T", b)
 	}
+	if c.ledger != nil {
+		var length int
+		length, n, over = c.ledger.Admit(s.out[at:], n)
+		s.out = s.out[:at+length]
+	}
 	c.row += n
 	if len(s.out) >= flushBytes {
-		return n, s.flush()
+		err = s.flush()
 	}
-	return n, nil
+	return n, cmp.Or(err, over)
 }
 
 // encodeAtOnce is how many rows are encoded before it is seen how long they are.

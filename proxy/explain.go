@@ -69,8 +69,9 @@ func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
 		return nil, err
 	}
 	o := readExplain(x.statement.Node.Stmt.GetExplainStmt())
-	y := &execution{statement: inner, described: d, bind: x.bind, explained: !o.analyze, estimated: true}
+	y := &execution{statement: inner, described: d, bind: x.bind, explained: !o.analyze, estimated: true, within: x.statement}
 	ours, err := s.plan(ctx, y)
+	err = s.enter(ctx, y, err)
 	x.tag = fixedTag("EXPLAIN")
 	if err != nil {
 		return nil, err
@@ -82,8 +83,10 @@ func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
 	run := s.begin()
 	defer run.end()
 	defer run.limit(y.timeout())()
+	defer run.spend(y.ledger)()
 	started := time.Now()
 	root, err := s.explainPlan(ctx, y, o)
+	s.settle(y.ledger, s.cause(err))
 	if err != nil {
 		return nil, s.cause(err)
 	}

@@ -383,7 +383,7 @@ func (s *Session) onExecute(size int) error {
 	name, rest, ok := cString(frame[wire.HeaderSize:])
 	p := s.portals[name]
 	if !ok || len(rest) != 4 || p == nil || p.home {
-		return s.pass('E', size)
+		return s.executeHome(p, size)
 	}
 	limit := int64(int32(binary.BigEndian.Uint32(rest)))
 	if err := s.takeHome(); err != nil {
@@ -403,7 +403,7 @@ func (s *Session) onExecute(size int) error {
 			return s.refuse(size, err)
 		}
 		if p.home {
-			return s.pass('E', size)
+			return s.executeHome(p, size)
 		}
 	}
 	if err := s.drop(size); err != nil || s.home.failed() {

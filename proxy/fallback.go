@@ -59,11 +59,16 @@ func (s *Session) openAtHome(ctx context.Context, x *execution, p *portal) (*cur
 	if err := s.checkPrivileges(ctx, &home, &req); err != nil {
 		return nil, err
 	}
-	if err := s.shipInputs(ctx, &home); err != nil {
+	return s.openJoined(ctx, &home, p)
+}
+
+// openJoined ships the inputs of a query that home computes, and returns its rows.
+func (s *Session) openJoined(ctx context.Context, x *execution, p *portal) (*cursor, error) {
+	if err := s.shipInputs(ctx, x); err != nil {
 		return nil, err
 	}
-	p.temps = home.temps()
-	rows, err := s.openRows(ctx, req.TempPrefix+"rows", home.plan.HomeSQL, &home, p.formats)
+	p.temps = x.temps()
+	rows, err := s.openRows(ctx, x.request.TempPrefix+"rows", x.homeSQL(), x, p.formats)
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ func (s *Session) shipAll(x *execution) error {
 	run := s.begin()
 	defer run.end()
 	defer run.limit(x.timeout())()
+	defer run.spend(x.ledger)()
 	err := s.shipInputs(run.ctx, x)
 	if err == nil {
 		err = s.noteDescription(run.ctx, x)
@@ -104,6 +105,7 @@ func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) (*mete
 		return nil, err
 	}
 	m := measured(stream, started)
+	m.ledger = x.ledger
 	defer m.Close()
 	if err := s.copyStream(ctx, rowsTable(in), inputFields(in), m); err != nil || m.rows < studiedRows {
 		return m, err

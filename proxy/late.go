@@ -59,6 +59,7 @@ func (s *Session) planLate(name string, p *portal) (*portal, error) {
 	}
 	x := &execution{statement: p.late.statement, described: p.late.described, bind: p.late.bind}
 	ours, err := s.plan(run.ctx, x)
+	err = s.enter(run.ctx, x, err)
 	switch {
 	case err != nil:
 		return nil, s.cause(err)
@@ -66,6 +67,7 @@ func (s *Session) planLate(name string, p *portal) (*portal, error) {
 		p = &portal{home: true, fields: p.fields, formats: p.formats, described: p.described}
 	case x.plan != nil && x.atHome():
 		p, err = s.rebindHome(name, x, p.late.bind)
+		err = s.settleBound(x.ledger, err)
 	default:
 		p = x.portal(s, p.late.bind.ResultFormatCodes)
 		p.shadowed, p.described, p.reads = true, true, nil // what a utility yields it has kept
@@ -84,7 +86,7 @@ func (s *Session) rebindHome(name string, x *execution, m *pgproto3.Bind) (*port
 	if err := s.shipAll(x); err != nil {
 		return nil, err
 	}
-	p := &portal{home: true, fields: x.described.fields, formats: m.ResultFormatCodes}
+	p := &portal{home: true, fields: x.described.fields, formats: m.ResultFormatCodes, ledger: x.ledger}
 	if x.statement.Kind != parser.DeclareCursor { // whose cursor reads them longer than this portal lives
 		p.temps = x.temps()
 	}

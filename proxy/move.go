@@ -87,7 +87,11 @@ func (s *Session) fetchCursor(ctx context.Context, x *execution) (*cursor, error
 		}
 	}
 	part.formats = formats
-	return newCursor(part, fields, formats, p.settings)
+	c, err := newCursor(part, fields, formats, p.settings)
+	if err == nil {
+		c.ledger = p.ledger
+	}
+	return c, err
 }
 
 // describeFetch gives FETCH of a portal of ours the description that home does not have.
@@ -169,6 +173,9 @@ func (p *portal) start(ctx context.Context) error {
 	p.ran = true
 	c, err := p.open(ctx)
 	p.cursor = c
+	if c != nil && p.ledger != nil {
+		c.ledger = p.ledger
+	}
 	return err
 }
 
@@ -242,6 +249,9 @@ func (p *part) Next(ctx context.Context) (engines.Batch, error) {
 	if p.left == 0 {
 		return nil, io.EOF
 	}
+	run := p.session.begin()
+	defer run.end()
+	defer run.spend(p.portal.ledger)()
 	c := p.cursor
 	for c.batch == nil || c.row >= c.batch.NumRows() {
 		if err := c.fetch(ctx); err != nil {

@@ -33,6 +33,7 @@ type portal struct {
 	kept     bool     // of EXECUTE, which like RETURNING has no columns if it fails at its first row
 	temps    []temp   // temporary tables that a home portal reads
 	reads    []uint32 // relations of ours
+	ledger   *ledger  // nil for none
 
 	open func(ctx context.Context) (*cursor, error) // the first Execute; a nil cursor returns no rows
 	// timeout is the statement_timeout in force, known once the statement was analysed.
@@ -53,7 +54,8 @@ type portal struct {
 // bindPortal makes the portal that a Bind asks for. Home is ours.
 func (s *Session) bindPortal(x *execution, m *pgproto3.Bind) error {
 	if x.plan != nil && x.atHome() {
-		return s.bindHome(x, m)
+		err := s.bindHome(x, m)
+		return s.settleBound(x.ledger, err)
 	}
 	p := x.portal(s, m.ResultFormatCodes)
 	p.shadowed = s.needsShadow(m.DestinationPortal)
@@ -71,7 +73,7 @@ func (s *Session) bindHome(x *execution, m *pgproto3.Bind) error {
 		return err
 	}
 	name := m.DestinationPortal
-	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true, hidden: m.DestinationPortal != "" && x.hidesOrigins()}
+	p := &portal{fields: x.described.fields, formats: m.ResultFormatCodes, home: true, ledger: x.ledger, hidden: m.DestinationPortal != "" && x.hidesOrigins()}
 	if x.statement.Kind != parser.DeclareCursor { // whose cursor reads them longer than this portal lives
 		p.temps = x.temps()
 	}
@@ -100,13 +102,15 @@ func homeErr(err error) error {
 }
 
 // executePortal runs a portal of ours for up to limit rows (0: all) and says how it went.
-func (s *Session) executePortal(name string, p *portal, limit int64) error {
+func (s *Session) executePortal(name string, p *portal, limit int64) (err error) {
 	if err := p.runs(name); err != nil {
 		return err
 	}
 	run := s.begin()
 	defer run.end()
 	defer run.limit(p.timeout())()
+	defer run.spend(p.ledger)()
+	defer func() { s.settleExecuted(p, err) }()
 	if !p.ran {
 		if err := p.start(run.ctx); err != nil {
 			return s.cause(err)
@@ -157,6 +161,7 @@ func (s *Session) closePortal(name string) {
 
 // endPortal frees what a portal holds; its temporary tables are dropped with the next statement's.
 func (s *Session) endPortal(p *portal) {
+	s.settleEnded(p)
 	s.temps = append(s.temps, p.temps...)
 	if s.fetched == p {
 		s.fetched = nil

@@ -81,6 +81,19 @@ func (r *rules) ask(t *catalog.Relation) *ruling {
 	return a
 }
 
+// asked returns the relations whose rules were asked for; none where it is not known yet who reads.
+func (r *rules) asked() (list []*catalog.Relation) {
+	if r == nil {
+		return nil
+	}
+	for oid := range r.answers {
+		if t := r.session.snapshot.Relations[oid]; t != nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
 // learn notes the parts of a relation's rules, and that home must be asked with them.
 func (r *rules) learn(t *catalog.Relation, parts catalog.Parts) {
 	cost := 1 << 8

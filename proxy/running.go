@@ -64,13 +64,28 @@ func (r *running) limit(timeout time.Duration) (stop func()) {
 	if timeout <= 0 {
 		return func() {}
 	}
+	return r.endAfter(timeout, pgerr.New(pgerr.QueryCanceled, "canceling statement due to statement timeout"))
+}
+
+// spend ends the work of a statement at an engine when it has spent its budget, with the work before it. stop must be called.
+func (r *running) spend(l *ledger) (stop func()) {
+	if l == nil || l.Budget == 0 {
+		return func() {}
+	}
+	began, stopped := time.Now(), r.endAfter(l.Left(), l.Spent())
+	return func() {
+		stopped()
+		l.Spend(time.Since(began))
+	}
+}
+
+// endAfter ends the work that is under way after a time for a cause. stop must be called.
+func (r *running) endAfter(timeout time.Duration, cause error) (stop func()) {
 	top := r
 	for top.outer != nil {
 		top = top.outer
 	}
-	timer := time.AfterFunc(timeout, func() {
-		top.cancel(pgerr.New(pgerr.QueryCanceled, "canceling statement due to statement timeout"))
-	})
+	timer := time.AfterFunc(timeout, func() { top.cancel(cause) })
 	return func() { timer.Stop() }
 }
 

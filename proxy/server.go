@@ -20,6 +20,7 @@ import (
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/lru"
 	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/audit"
 	"github.com/sluicedb/sluice/proxy/startup"
 	"github.com/sluicedb/sluice/socket"
 )
@@ -60,6 +61,7 @@ type Server struct {
 	logins   *logins
 	pace     startup.Pace
 	trim     trim
+	audit    *audit.Writer
 	facts    sync.Map // of home by database: engines.Facts
 	salts    sync.Map // of hashes by database: salted
 	// estimates are of foreign tables, by estimateKey.
@@ -101,6 +103,7 @@ func NewServer(c Config) (*Server, error) {
 	}
 	s.engines = newOpenEngines(s.wrappers)
 	s.watch = newWatches(s)
+	s.audit = audit.New(s.watch.openAudit, c.Logger)
 	s.logins = newLogins(c.LoginLimit)
 	return s, nil
 }
@@ -315,7 +318,9 @@ func (s *Server) Close() error {
 		}
 	}
 	s.mu.Unlock()
+	s.audit.Drain()
 	s.wg.Wait()
+	s.audit.Close()
 	s.trim.stop()
 	s.watch.close()
 	err := s.engines.close()

@@ -68,6 +68,7 @@ type Session struct {
 	waited   time.Duration // for answers to what we asked home
 	role     uint32        // the current one when a statement was planned last
 	serial   int           // numbers temporary tables
+	roles    map[roles]*roleSet
 
 	mu             sync.Mutex // guards what the backend goroutine and cancel requests touch as well
 	stmts          map[string]*prepared

@@ -191,6 +191,7 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 		return false, err
 	}
 	x, ours, err := s.planQuery(run.ctx, st, d, q)
+	err = s.enter(run.ctx, x, err)
 	if err != nil || ours {
 		s.out = append(s.out, d.notices...)
 	}
@@ -227,6 +228,13 @@ func (s *Session) runSimple(x *execution) error {
 		}
 		return nil
 	}
+	err := s.runAtHome(x)
+	s.settleAtHome(x.ledger, err)
+	return err
+}
+
+// runAtHome has home run a planned statement over its inputs, and answer the client.
+func (s *Session) runAtHome(x *execution) error {
 	if err := s.checkCursor(x); err != nil {
 		return err
 	}
@@ -391,7 +399,7 @@ func (s *Session) runRest() ([]byte, error) {
 	if s.home.failed() {
 		return nil, errSkipped
 	}
-	verb, count, _ := bytes.Cut(s.home.swallowedTag(), []byte(" "))
+	verb, count, _ := bytes.Cut(s.home.lastTag(), []byte(" "))
 	numbers := bytes.Split(count, []byte(" "))
 	rows, err := strconv.ParseInt(string(numbers[len(numbers)-1]), 10, 64)
 	if err != nil { // a tag without a number, of SHOW and EXPLAIN

@@ -35,11 +35,15 @@ type execution struct {
 	explained bool      // it is not run, its plan is shown
 	kept      bool      // it is what an EXECUTE names
 	estimated bool      // with how many rows are expected
+
+	ledger     *ledger           // nil for none
+	within     *parser.Statement // the EXPLAIN that it stands in
+	references []plan.Reference
 }
 
-// atHome reports whether home runs the statement, over inputs that are shipped to it.
+// atHome reports whether home runs the statement, over inputs that are shipped to it, and answers the client by itself.
 func (x *execution) atHome() bool {
-	return x.denied == nil && x.plan != nil && x.plan.Route == plan.HomeJoin && x.plan.Write == nil
+	return x.denied == nil && x.plan != nil && x.plan.Route == plan.HomeJoin && x.plan.Write == nil && !x.counted()
 }
 
 // apart reports whether home has no part in the statement once it is planned.
@@ -80,7 +84,7 @@ func (x *execution) temps() []temp {
 
 // portal makes the portal that runs x when it is executed.
 func (x *execution) portal(s *Session, formats []int16) *portal {
-	p := &portal{formats: formats, apart: x.apart(), last: x.alone, kept: x.kept, tag: x.tag, timeout: x.timeout, reads: x.reads()}
+	p := &portal{formats: formats, apart: x.apart(), last: x.alone, kept: x.kept, tag: x.tag, timeout: x.timeout, reads: x.reads(), ledger: x.ledger}
 	if x.described.rows {
 		p.fields = x.described.fields
 	}
@@ -109,6 +113,9 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 			c, err := s.runWrite(ctx, x, p)
 			p.tag = x.tag
 			return c, err
+		case x.plan.Route == plan.HomeJoin:
+			p.settings = s.encodeSettings(x)
+			return s.openCounted(ctx, x, p)
 		default:
 			p.settings = s.encodeSettings(x)
 			return s.openFirst(ctx, x, p)
@@ -159,6 +166,7 @@ func (s *Session) prepare(p *prepared, m *pgproto3.Bind) (*execution, error) {
 		return nil, pgerr.New(pgerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(d.fields))
 	}
 	ours, err := s.plan(run.ctx, x)
+	err = s.enter(run.ctx, x, err)
 	if lacksPrivilege(err) && !s.home.failed() { // which Postgres looks for behind parameters, and in what writes at Execute
 		if perr := s.checkParams(run.ctx, x); perr != nil || x.statement.Kind.Writes() {
 			x.denied = err
@@ -219,6 +227,7 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 	if err != nil || references == nil {
 		return false, err
 	}
+	x.references = references
 	fields := engineFields(x.described.fields)
 	if x.statement.Kind == parser.CopyTo {
 		if fields, err = s.copyFields(ctx, x.statement); err != nil {

@@ -158,9 +158,9 @@ func (w *watches) connect(ctx context.Context, database string, hear func(*pgcon
 	return pgconn.ConnectConfig(ctx, config)
 }
 
-// holdExtension begins a transaction to whose end the schema sluice is that of the extension, and says whether it is:
+// holdExtension goes on with a transaction that begins, to whose end the schema sluice is that of the extension, and says whether it is:
 // whoever may create a schema could make one of that name, whose functions would run with the rights of our account.
-const holdExtension = `BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp;
+const holdExtension = `; SET LOCAL search_path = pg_catalog, pg_temp;
 LOCK TABLE sluice.catalog_change IN ACCESS SHARE MODE NOWAIT;
 SELECT count(*) FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE nspname = 'sluice' AND rolsuper`
 
@@ -168,7 +168,12 @@ var errNotInstalled = errors.New("the extension is not installed")
 
 // askExtension runs a statement that calls functions of the extension, if it is installed.
 func askExtension(ctx context.Context, c *pgconn.PgConn, sql string, params ...[]byte) ([][]byte, error) {
-	held, err := c.Exec(ctx, holdExtension).ReadAll()
+	return inExtension(ctx, c, "BEGIN READ ONLY", "ROLLBACK", sql, params...)
+}
+
+// inExtension is askExtension with the statements that begin and end its transaction.
+func inExtension(ctx context.Context, c *pgconn.PgConn, begin, end, sql string, params ...[]byte) ([][]byte, error) {
+	held, err := c.Exec(ctx, begin+holdExtension).ReadAll()
 	var row [][]byte
 	switch {
 	case err != nil:
@@ -180,7 +185,7 @@ func askExtension(ctx context.Context, c *pgconn.PgConn, sql string, params ...[
 			row = result.Rows[0]
 		}
 	}
-	return row, errors.Join(err, c.Exec(ctx, "ROLLBACK").Close())
+	return row, errors.Join(err, c.Exec(ctx, end).Close())
 }
 
 // authQuery asks for the verifier of a role, and whether there may be one that we do not get: home judges superusers and

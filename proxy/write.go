@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -73,9 +72,12 @@ func (s *Session) writeRows(ctx context.Context, x *execution, p *portal, tx eng
 	if err := s.changeStyles(ctx, engineStyles, own); err != nil {
 		return nil, err
 	}
+	if x.ledger != nil {
+		x.ledger.wrote = n
+	}
 	x.tag = fixedTag(writeTag(w.Kind, n))
 	if w.CopySQL != "" {
-		return nil, s.copyReturning(ctx, x)
+		return nil, s.copyHome(ctx, x, w.CopySQL)
 	}
 	if w.ReturningSQL == "" {
 		return nil, nil
@@ -92,24 +94,6 @@ func (s *Session) writeRows(ctx context.Context, x *execution, p *portal, tx eng
 		}
 	}
 	return &cursor{stream: returning}, nil
-}
-
-// copyReturning lets home copy the RETURNING list to the client, and sets the tag.
-func (s *Session) copyReturning(ctx context.Context, x *execution) error {
-	var r request
-	r.close('S', onceName).parse(onceName, x.plan.Write.CopySQL, nil).bind(ownPortal, onceName, nil).execute(ownPortal).close('P', ownPortal)
-	return s.ask(ctx, &r, func(typ byte, body []byte) error {
-		switch typ {
-		case 'H', 'd', 'c':
-			s.out = appendFrame(s.out, typ, body)
-			if len(s.out) >= flushBytes {
-				return s.flush()
-			}
-		case 'C':
-			x.tag = fixedTag(string(bytes.TrimRight(body, "\x00")))
-		}
-		return nil
-	})
 }
 
 const textOID = 25

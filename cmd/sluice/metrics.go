@@ -35,6 +35,7 @@ func serveMetrics(ctx context.Context, address string, server *proxy.Server, log
 		}, func() float64 { return 1 }),
 	)
 	registry.MustRegister(planning(server)...)
+	registry.MustRegister(audited(server)...)
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
@@ -62,4 +63,16 @@ func planning(server *proxy.Server) (list []prometheus.Collector) {
 		}, func() float64 { return read().Time.Seconds() }))
 	}
 	return list
+}
+
+// audited are counters of the rows of the audit.
+func audited(server *proxy.Server) []prometheus.Collector {
+	return []prometheus.Collector{
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "sluice_audit_rows_total", Help: "Rows of the audit that were written."},
+			func() float64 { written, _, _ := server.Audited(); return float64(written) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "sluice_audit_lost_total", Help: "Rows of the audit that were given up."},
+			func() float64 { _, lost, _ := server.Audited(); return float64(lost) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "sluice_audit_queue", Help: "Rows of the audit that wait to be written."},
+			func() float64 { _, _, queued := server.Audited(); return float64(queued) }),
+	}
 }

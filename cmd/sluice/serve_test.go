@@ -153,7 +153,7 @@ func TestServeMetrics(t *testing.T) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
-	if err != nil || !strings.Contains(string(text), `sluice_build_info{commit="`) {
+	if err != nil || !strings.Contains(string(text), `sluice_build_info{commit="`) || !strings.Contains(string(text), "\nsluice_audit_lost_total 0\n") {
 		t.Errorf("metrics are %q (%v)", text, err)
 	}
 }

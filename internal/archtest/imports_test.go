@@ -39,7 +39,7 @@ var allowed = []struct {
 	{"proxy/wire", []string{"pgerr"}},
 	{"proxy/encode", []string{"proxy/wire", "engines", "pgerr"}},
 	{"proxy", []string{"proxy/*", "socket", "parser", "parser/*", "catalog", "engines", "lru", "migrations", "sql", "pgerr"}},
-	{"proxy/*", []string{"proxy/*", "socket", "parser", "parser/*", "catalog", "engines", "pgerr"}},
+	{"proxy/*", []string{"proxy/*", "socket", "parser", "parser/*", "catalog", "engines", "lru", "pgerr"}},
 	{"bench", []string{"embedded", "internal/tpch"}},
 	{"internal/tpch", nil},
 	{"interop", []string{"embedded"}},

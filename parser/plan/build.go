@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ func build(req Request) (*Plan, error) {
 		if b.refused != nil { // nothing that could be run stands in it
 			p = &Plan{Route: p.Route, Reason: p.Reason, Privileges: p.Privileges, Governed: true, Refused: b.refused}
 		}
+		p.Masked = slices.Sorted(maps.Keys(b.masked))
 	}
 	return p, err
 }
@@ -107,7 +109,8 @@ type builder struct {
 	checks     []check // of values of parameters, wherever these are shipped
 	governed   bool    // rules hold for a relation of the statement
 	guard      *Guard  // of the target, nil for none
-	refused    error   // why it must not run, though the role may hold all privileges
+	masked     map[string]bool
+	refused    error // why it must not run, though the role may hold all privileges
 	reason     string
 }
 

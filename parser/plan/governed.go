@@ -19,7 +19,19 @@ func (b *builder) rules(t *catalog.Relation) (*govern.Rules, error) {
 	}
 	rules, err := b.req.Rules(t)
 	b.governed = b.governed || rules != nil
+	if rules != nil {
+		for column := range rules.Masks {
+			b.noteMask(t, column)
+		}
+	}
 	return rules, err
+}
+
+func (b *builder) noteMask(t *catalog.Relation, column string) {
+	if b.masked == nil {
+		b.masked = map[string]bool{}
+	}
+	b.masked[t.Schema+"."+t.Name+"."+column] = true
 }
 
 // relation returns the engine's FROM item for a foreign table, without an alias: for a governed one a sub-select that has

@@ -16,6 +16,11 @@ func (b *builder) guardTarget(t *catalog.Relation) (err error) {
 	if t.Governed && b.statement.Kind != parser.Truncate {
 		b.guard, err = b.req.Guards(t)
 		b.governed = b.governed || b.guard != nil
+		if b.guard != nil {
+			for _, column := range b.guard.Masked {
+				b.noteMask(t, column)
+			}
+		}
 	}
 	return err
 }

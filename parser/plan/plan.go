@@ -89,7 +89,8 @@ type Plan struct {
 	// Governed says that rules stand in the plan with values of the session: it is good for these alone, and its texts are
 	// not for the client.
 	Governed bool
-	Refused  error // what to answer in place of running it, once privileges are checked; nil for nothing
+	Masked   []string // columns of the statement's tables that are masked for the role, "schema.table.column"
+	Refused  error    // what to answer in place of running it, once privileges are checked; nil for nothing
 
 	// Remote: the whole statement in the server's dialect; Federated: in the federation engine's, over the Inputs. Params lists which statement parameters ($n, from 1) are
 	// bound in which place.

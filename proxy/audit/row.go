@@ -1,0 +1,64 @@
+package audit
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Row is what one statement has done.
+type Row struct {
+	At            time.Time `json:"at"` // when it ended
+	Seconds       float64   `json:"seconds"`
+	SessionRole   string    `json:"session_role"`
+	Role          uint32    `json:"role"` // its OID
+	Application   string    `json:"application_name"`
+	Client        *string   `json:"client"` // the address; nil for a unix socket
+	Door          string    `json:"door"`
+	Relations     []uint32  `json:"relations"`
+	RelationNames []string  `json:"relation_names"`
+	Masked        []string  `json:"masked"`
+	Route         string    `json:"route"`
+	Servers       []string  `json:"servers"`
+	Rows          int64     `json:"rows"`
+	Bytes         int64     `json:"bytes"`
+	Outcome       string    `json:"outcome"`
+	SQLState      string    `json:"sqlstate"`
+
+	Statement string `json:"-"` // the text, whose fingerprint is kept
+	KeepText  bool   `json:"-"` // and itself, without its literals
+	Required  bool   `json:"-"` // it must not be given up
+}
+
+// Outcomes of a statement.
+const (
+	OK        = "ok"
+	Partial   = "partial" // its portal was closed before the end
+	Denied    = "denied"
+	Failed    = "failed"
+	Cancelled = "cancelled"
+	Gone      = "gone" // the client is
+)
+
+// size is about how many bytes a row takes up in the queue.
+func (r *Row) size() int { return 1<<10 + len(r.Statement) }
+
+// written is a row as sluice.write_audit takes it.
+type written struct {
+	Row
+	Fingerprint string  `json:"fingerprint"`
+	Text        *string `json:"text"`
+}
+
+// document is what sluice.write_audit takes.
+func document(rows []Row, texts *texts) ([]byte, error) {
+	list := make([]written, len(rows))
+	for i, r := range rows {
+		list[i].Row = r
+		t := texts.of(r.Statement)
+		list[i].Fingerprint = t.fingerprint
+		if r.KeepText {
+			list[i].Text = &t.stripped
+		}
+	}
+	return json.Marshal(list)
+}

@@ -1,0 +1,65 @@
+package audit
+
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/lru"
+)
+
+// textBytes bounds the statements whose fingerprints are known, and mostText the text that is kept of one.
+const (
+	textBytes = 4 << 20
+	mostText  = 16 << 10
+)
+
+// text is what is kept of a statement's.
+type text struct {
+	fingerprint string
+	stripped    string
+}
+
+type texts struct{ known *lru.Cache[string, text] }
+
+func newTexts() *texts { return &texts{lru.New[string, text](textBytes)} }
+
+func (t *texts) of(statement string) text {
+	if found, ok := t.known.Get(statement); ok {
+		return found
+	}
+	made := text{stripped: strip(statement)}
+	made.fingerprint, _ = pg_query.Fingerprint(statement) // empty for what Postgres alone can parse
+	t.known.Put(statement, made, len(statement)+len(made.stripped))
+	return made
+}
+
+// constants are the tokens that may hold data, and comments, which may as well.
+var constants = map[pg_query.Token]string{
+	pg_query.Token_SCONST: "?", pg_query.Token_USCONST: "?", pg_query.Token_BCONST: "?", pg_query.Token_XCONST: "?",
+	pg_query.Token_ICONST: "?", pg_query.Token_FCONST: "?", pg_query.Token_SQL_COMMENT: "", pg_query.Token_C_COMMENT: "",
+}
+
+// strip returns a statement with a question mark in the place of each literal, and without comments; empty where its tokens
+// cannot be told. pg_query's Normalize leaves some literals where they are, those of CREATE TABLE AS among them.
+func strip(statement string) string {
+	scanned, err := pg_query.Scan(statement)
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	at := 0
+	for _, t := range scanned.Tokens {
+		if instead, ok := constants[t.Token]; ok {
+			b.WriteString(statement[at:t.Start])
+			b.WriteString(instead)
+			at = int(t.End)
+		}
+	}
+	b.WriteString(statement[at:])
+	out := strings.TrimSpace(strings.ToValidUTF8(b.String(), "?"))
+	if len(out) > mostText {
+		out = strings.ToValidUTF8(out[:mostText], "") + "…"
+	}
+	return out
+}
