@@ -42,12 +42,23 @@ func (b *builder) relation(s *source) (string, error) {
 		return from, err
 	}
 	print := b.rulePrinter(s)
+	where := ""
+	if s.rules.Filter != nil {
+		if where, err = print(s.rules.Filter, true); err != nil {
+			return "", govern.Refuse(s.table, "", err)
+		}
+	}
 	var list []string
 	for i := range s.table.Columns {
 		c := &s.table.Columns[i]
-		sql, name := s.dialect.Identifier(dialect.ColumnName(c)), s.dialect.Identifier(dialect.ColumnName(c))
+		name := s.dialect.Identifier(dialect.ColumnName(c))
+		sql := name
 		if mask := s.rules.Masks[c.Name]; mask != nil {
-			if sql, err = print(mask, s.rules.Filter == nil); err != nil {
+			if sql, err = print(mask, where == ""); err != nil && where != "" { // not before the filter
+				sql, err = print(mask, true)
+				sql = "CASE WHEN " + where + " THEN " + sql + " END"
+			}
+			if err != nil {
 				return "", govern.Refuse(s.table, c.Name, err)
 			}
 			sql = "CAST(" + sql + " AS " + s.dialect.Type(c.Type, c.Typmod) + ")"
@@ -55,12 +66,8 @@ func (b *builder) relation(s *source) (string, error) {
 		list = append(list, sql+" AS "+name)
 	}
 	sql := "(SELECT " + strings.Join(list, ", ") + " FROM " + from
-	if s.rules.Filter != nil {
-		filter, err := print(s.rules.Filter, true)
-		if err != nil {
-			return "", govern.Refuse(s.table, "", err)
-		}
-		if sql += " WHERE " + filter; s.dialect.Verbatim() {
+	if where != "" {
+		if sql += " WHERE " + where; s.dialect.Verbatim() {
 			sql += " OFFSET 0" // a barrier: what the statement computes comes to rows that have passed the filter
 		}
 	}
@@ -87,7 +94,7 @@ func (b *builder) rulePrinter(s *source) func(n *pg_query.Node, raise bool) (str
 		r.columns = append(r.columns, scopeColumn{name: c.Name, sql: sh.columnSQL(c, ""), typ: columnTyp(c, s.dialect)})
 	}
 	return func(n *pg_query.Node, raise bool) (string, error) {
-		sh.raises = false
+		sh.raises, sh.reason = false, ""
 		sql, _, ok := sh.expression(n, &scope{relations: []scopeRelation{r}})
 		if ok && sh.raises && !raise {
 			sh.no("it may raise an error, for rows that the row filter hides")
