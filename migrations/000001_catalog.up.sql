@@ -247,7 +247,11 @@ REVOKE ALL ON FUNCTION sluice.concerns(oid, oid, text) FROM PUBLIC;
 CREATE FUNCTION sluice.on_ddl() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE sluice.concerns(c.classid, c.objid, c.command_tag)) THEN
+    IF EXISTS (
+        SELECT FROM pg_event_trigger_ddl_commands() c
+        WHERE c.object_identity !~ '^pg_temp\.sluice_[0-9]+_' -- made by a proxy for one statement
+          AND sluice.concerns(c.classid, c.objid, c.command_tag))
+    THEN
         PERFORM sluice.bump_catalog_version();
     END IF;
 END

@@ -112,7 +112,11 @@ func (s *Session) fillRows(ctx context.Context, x *execution, t *target, seal *c
 		}
 	}
 	for i := range x.plan.Inputs {
-		if _, err := s.ship(ctx, x, &x.plan.Inputs[i]); err != nil {
+		in := &x.plan.Inputs[i]
+		if _, err := s.ship(ctx, x, in); err != nil {
+			if in.Sealed { // home may not like a row, and would show it
+				err = hushed(in.Server, err)
+			}
 			return err
 		}
 	}

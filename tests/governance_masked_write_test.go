@@ -1,6 +1,11 @@
 package tests
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/sluicedb/sluice/embedded/hometest"
+)
 
 // TestMaskedWrites lets a role write to a table some of whose columns it may not see as they are.
 func TestMaskedWrites(t *testing.T) {
@@ -55,4 +60,51 @@ func writeMasked(t *testing.T, direct, through, server string) {
 		t.Errorf("COPY FROM: %s", got)
 	}
 	all(before + " 9,alice,8,eu")
+}
+
+// TestGovernedWriteErrors lets engine and home refuse rows that the role does not see, or may not see as they are.
+func TestGovernedWriteErrors(t *testing.T) {
+	const role = "gow_curious"
+	for _, engine := range []string{"duckdb", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			var direct, through, server string
+			if engine == "duckdb" {
+				w := newWorld(t, "CREATE TABLE item (id INTEGER PRIMARY KEY, owner VARCHAR, code VARCHAR)", "INSERT INTO item VALUES (1, 'x', 'seen'), (2, 'zoe', 'hidden!')")
+				direct, through, server = w.direct, w.through, "lake"
+			} else {
+				home := hometest.Start(t)
+				other := ""
+				direct, other = hometest.Database(t, home), hometest.Database(t, home)
+				exec(t, other, "CREATE TABLE item (id int PRIMARY KEY, owner text, code text)", "INSERT INTO item VALUES (1, 'x', 'seen'), (2, 'zoe', 'hidden!')")
+				through, server = postgresProxy(t, direct), "other"
+				exec(t, through, otherServer(t, other, "")...)
+			}
+			exec(t, direct, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role)
+			t.Cleanup(func() { exec(t, direct, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+			exec(t, through, writable(server), "CREATE FOREIGN TABLE item (id int, owner text, code text CONSTRAINT sound CHECK (code !~ '!')) SERVER "+server, "GRANT ALL ON item TO "+role)
+			conn := connect(t, through)
+			for _, rule := range []string{
+				"CREATE POLICY own ON item USING (owner = 'x'); ALTER TABLE item ENABLE ROW LEVEL SECURITY",
+				"ALTER TABLE item DISABLE ROW LEVEL SECURITY; SECURITY LABEL FOR sluice ON COLUMN item.code IS 'MASKED WITH VALUE ''***'''",
+			} {
+				exec1(t, conn, rule)
+				exec1(t, conn, "SET ROLE "+role)
+				for _, step := range [][2]string{
+					{"INSERT INTO item VALUES (2, 'x', 'mine')", "23505"}, {"UPDATE item SET id = 2 WHERE id = 1", "23505"},
+					{"UPDATE item SET owner = 'x'", "23514"}, {"INSERT INTO item VALUES (3, 'x', 'a!')", "23514"},
+				} {
+					got := answer(t, conn, step[0])
+					if !strings.HasPrefix(got, step[1]) || strings.Contains(got, "hidden") || strings.Contains(got, "zoe") || strings.Contains(got, "=(2)") {
+						t.Errorf("%s: %s", step[0], got)
+					}
+				}
+				for _, sql := range []string{"EXPLAIN UPDATE item SET owner = 'x' WHERE id = 7", "EXPLAIN (ANALYZE) DELETE FROM item"} {
+					if got := answer(t, conn, sql); strings.Contains(got, "rows=") || !strings.Contains(got, "not shown") && !strings.Contains(got, "0A000") {
+						t.Errorf("%s: %s", sql, got)
+					}
+				}
+				exec1(t, conn, "RESET ROLE")
+			}
+		})
+	}
 }
