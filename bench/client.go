@@ -115,15 +115,20 @@ func (c *client) ask(ctx context.Context, m pgproto3.FrontendMessage) (d drained
 	return c.exchange(ctx, out)
 }
 
-// exchange sends messages of which one brings ReadyForQuery, and reads frames up to that.
+// exchange sends messages of which one brings ReadyForQuery, and reads frames up to that. An error of the server leaves the
+// client to be used again, unless the server has closed the connection.
 func (c *client) exchange(ctx context.Context, out []byte) (d drained, err error) {
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	began := time.Now()
 	if _, err := c.Write(out); err != nil {
 		return d, err
 	}
+	var failure *pgconn.PgError
 	for {
 		typ, size, err := c.header()
+		if err != nil && failure != nil {
+			return d, failure
+		}
 		if err != nil {
 			return d, errors.Join(ctx.Err(), err)
 		}
@@ -137,9 +142,14 @@ func (c *client) exchange(ctx context.Context, out []byte) (d drained, err error
 			err = c.skip(size)
 		case 'Z':
 			d.total = time.Since(began)
-			return d, errors.Join(err, c.skip(size))
+			if err = c.skip(size); err == nil && failure != nil {
+				err = failure
+			}
+			return d, err
 		case 'E', 'S':
-			err = c.look(typ, size)
+			if err = c.look(typ, size); errors.As(err, &failure) {
+				err = c.skip(size)
+			}
 		case 's':
 			d.suspended = true
 			err = c.skip(size)
@@ -196,7 +206,7 @@ func (c *client) skip(n int) error {
 	}
 }
 
-// look reads a frame whose body matters: an error, which ends the client, or the server's version.
+// look reads a frame whose body matters: the server's version, or an error, over which it does not step.
 func (c *client) look(typ byte, size int) error {
 	if size > maxError {
 		return io.ErrShortBuffer

@@ -26,6 +26,7 @@ const planBytes = 16 << 20
 // just said anew, so that a change of anything leads to another plan, and to none that is kept.
 type plans struct {
 	cache *lru.Cache[planKey, *planned]
+	rules *lru.Cache[resolved, *govern.Rules]
 	kept  planning
 	made  planning
 	// prefix of inputs stands in for that of a statement; random, so that it is in no text, and of letters that need no quotes.
@@ -33,7 +34,7 @@ type plans struct {
 }
 
 func newPlans() plans {
-	return plans{cache: lru.New[planKey, *planned](planBytes), prefix: ownPrefix + strings.ToLower(rand.Text()) + "_"}
+	return plans{cache: lru.New[planKey, *planned](planBytes), rules: lru.New[resolved, *govern.Rules](rulesBytes), prefix: ownPrefix + strings.ToLower(rand.Text()) + "_"}
 }
 
 // planning counts how often plans were found or made, and how long that took, without waiting for home.
@@ -188,9 +189,10 @@ func (p *planned) holds(req *plan.Request) bool {
 	return !slices.ContainsFunc(p.sizes, func(t tableSize) bool { return req.Rows(t.table, t.role) != t.rows })
 }
 
-// keep drops the plans of a database that were made from another snapshot than this one.
+// keep drops the plans and rules of a database that were made from another snapshot than this one.
 func (p *plans) keep(database string, current *catalog.Snapshot) {
 	p.cache.Drop(func(k planKey, _ *planned) bool { return k.database == database && k.snapshot != current })
+	p.rules.Drop(func(k resolved, _ *govern.Rules) bool { return k.database == database && k.snapshot != current })
 }
 
 func (p *plans) key(s *Session, req *plan.Request, user uint32) planKey {

@@ -13,6 +13,17 @@ import (
 // partsBytes bounds the parts of rules that are known.
 const partsBytes = 4 << 20
 
+// rulesBytes bounds the rules that are kept, by about what their trees take.
+const rulesBytes = 64 << 20
+
+// resolved is what home has said of a relation under a snapshot, as which rules are kept.
+type resolved struct {
+	database string
+	snapshot *catalog.Snapshot
+	relation uint32
+	digest   [sha256.Size]byte
+}
+
 // reader is who a relation's rules hold for.
 type reader struct {
 	database       string
@@ -32,6 +43,7 @@ type rules struct {
 type ruling struct {
 	known  catalog.Parts // by which it was asked
 	answer string
+	digest [sha256.Size]byte // of the question and the answer
 	err    error
 	read   bool
 	rules  *govern.Rules
@@ -48,6 +60,10 @@ func (r *rules) of(t *catalog.Relation) (*govern.Rules, error) {
 		if a.err != nil || a.read {
 			return a.rules, a.err
 		}
+		key := resolved{r.session.database, r.session.snapshot, t.OID, a.digest}
+		if a.rules, a.read = r.session.server.plans.rules.Get(key); a.read {
+			return a.rules, nil
+		}
 		read, err := catalog.ReadRules(a.answer, a.known)
 		if err != nil {
 			return nil, err
@@ -62,6 +78,9 @@ func (r *rules) of(t *catalog.Relation) (*govern.Rules, error) {
 		}
 		if err != nil || len(missing) == 0 {
 			a.rules, a.err, a.read = governing, err, true
+			if err == nil && !key.snapshot.Uncommitted {
+				r.session.server.plans.rules.Put(key, governing, 1<<12+len(a.answer)<<6)
+			}
 			return governing, err
 		}
 		r.learn(t, catalog.Parts{Version: read.Parts.Version, Expressions: missing})
@@ -76,6 +95,7 @@ func (r *rules) ask(t *catalog.Relation) *ruling {
 		a = &ruling{}
 		a.known, _ = r.session.server.parts.Get(reader{r.session.database, t.OID, r.role})
 		a.answer, a.err = catalog.AskRules(r.ctx, r.questions, t.OID, a.known)
+		a.digest = digestOf([]byte(catalog.RulesSQL(t.OID, a.known)), []byte(a.answer))
 		r.answers[t.OID] = a
 	}
 	return a
@@ -106,17 +126,23 @@ func (r *rules) learn(t *catalog.Relation, parts catalog.Parts) {
 
 // digest says in few bytes which rules, with which values, hold for relations at the moment; false where home says none.
 func (r *rules) digest(relations []*catalog.Relation) (digest [sha256.Size]byte, ok bool) {
-	h := sha256.New()
-	for _, t := range relations {
+	parts := make([][]byte, len(relations))
+	for i, t := range relations {
 		a := r.ask(t)
 		if a.err != nil {
 			return digest, false
 		}
-		for _, text := range []string{catalog.RulesSQL(t.OID, a.known), a.answer} {
-			h.Write(binary.AppendUvarint(nil, uint64(len(text))))
-			h.Write([]byte(text))
-		}
+		parts[i] = a.digest[:]
+	}
+	return digestOf(parts...), true
+}
+
+func digestOf(parts ...[]byte) (digest [sha256.Size]byte) {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(binary.AppendUvarint(nil, uint64(len(p))))
+		h.Write(p)
 	}
 	h.Sum(digest[:0])
-	return digest, true
+	return digest
 }

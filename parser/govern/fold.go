@@ -89,9 +89,9 @@ func (f *folder) foldValue(n *pg_query.Node) error {
 	if err != nil || !known {
 		return err
 	}
-	literal, err := constant(v.Value, v.Type)
+	write, err := constants(v.Type)
 	if err == nil {
-		n.Node = literal.Node
+		n.Node = write(v.Value).Node
 	}
 	return err
 }
@@ -145,31 +145,40 @@ func (f *folder) foldIn(n *pg_query.Node, link *pg_query.SubLink) error {
 		n.Node = boolean(false).Node
 		return nil
 	}
+	write, err := constants(list.Type)
+	if err != nil {
+		return err
+	}
 	items := make([]*pg_query.Node, len(list.Values))
 	for i, v := range list.Values {
-		if items[i], err = constant(v, list.Type); err != nil {
-			return err
-		}
+		items[i] = write(v)
 	}
 	n.Node = pg_query.MakeAExprNode(pg_query.A_Expr_Kind_AEXPR_IN, []*pg_query.Node{pg_query.MakeStrNode("=")}, link.Testexpr,
 		pg_query.MakeListNode(items), -1).Node
 	return nil
 }
 
-// constant writes a value of a type, known by its name.
-func constant(value *string, typ string) (*pg_query.Node, error) {
-	literal := "NULL"
-	switch {
-	case value == nil:
-	case typ == "boolean":
-		return boolean(*value == "true"), nil
-	default:
-		literal = "'" + strings.ReplaceAll(*value, "'", "''") + "'"
-	}
+// constants returns what writes values of a type, known by its name, nil for NULL.
+func constants(typ string) (func(value *string) *pg_query.Node, error) {
 	if typ == "character" { // which is one of one character, where it is written
 		typ = "bpchar"
 	}
-	return expression(literal + "::" + typ)
+	null, err := expression("NULL::" + typ)
+	if err != nil {
+		return nil, err
+	}
+	name := null.GetTypeCast().GetTypeName()
+	return func(value *string) *pg_query.Node {
+		literal := &pg_query.Node{Node: &pg_query.Node_AConst{AConst: &pg_query.A_Const{Isnull: true}}}
+		switch {
+		case value == nil:
+		case typ == "boolean":
+			return boolean(*value == "true")
+		default:
+			literal = pg_query.MakeAConstStrNode(*value, -1)
+		}
+		return &pg_query.Node{Node: &pg_query.Node_TypeCast{TypeCast: &pg_query.TypeCast{Arg: literal, TypeName: name, Location: -1}}}
+	}, nil
 }
 
 func boolean(value bool) *pg_query.Node {
