@@ -10,6 +10,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/audit"
+	"github.com/sluicedb/sluice/proxy/limit"
 )
 
 // auditing says what is audited for a role, and how.
@@ -27,12 +28,12 @@ func auditingOf(roles *catalog.RoleSettings) (a auditing, err error) {
 		case mode == "all":
 			a.all = true
 		case mode != "none" && set:
-			return auditing{governed: true}, pgerr.Hint(invalidSetting("sluice.audit", mode), "Available values: none, governed, all.")
+			return auditing{governed: true}, pgerr.Hint(limit.Invalid("sluice.audit", mode), "Available values: none, governed, all.")
 		}
 		for name, on := range map[string]*bool{"sluice.audit_text": &a.text, "sluice.audit_required": &a.required} {
 			value, known := booleans[strings.ToLower(settings[name])]
 			if !known {
-				return auditing{governed: true}, pgerr.Hint(invalidSetting(name, settings[name]), "Available values: on, off.")
+				return auditing{governed: true}, pgerr.Hint(limit.Invalid(name, settings[name]), "Available values: on, off.")
 			}
 			*on = *on || value
 		}
@@ -41,10 +42,6 @@ func auditingOf(roles *catalog.RoleSettings) (a auditing, err error) {
 }
 
 var booleans = map[string]bool{"": false, "off": false, "false": false, "no": false, "0": false, "on": true, "true": true, "yes": true, "1": true}
-
-func invalidSetting(name, value string) *pgconn.PgError {
-	return pgerr.New(pgerr.InvalidParameter, "invalid value for parameter %q: %q", name, value)
-}
 
 // auditSink writes the audit of one database under the service account.
 type auditSink struct{ conn *pgconn.PgConn }
@@ -56,6 +53,10 @@ func (w *watches) openAudit(ctx context.Context, database string) (audit.Sink, e
 		return nil, audit.ErrGone
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := c.Exec(ctx, "SET client_encoding = 'UTF8'").Close(); err != nil {
+		closeConn(c)
 		return nil, err
 	}
 	return auditSink{c}, nil

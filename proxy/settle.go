@@ -24,11 +24,11 @@ func (s *Session) settle(l *ledger, err error) {
 		err = &pgconn.PgError{Code: s.home.lastCode()}
 	}
 	outcome, code := outcomeOf(err)
-	s.close(l, outcome, code)
+	s.record(l, outcome, code)
 }
 
-// close ends a ledger with an outcome.
-func (s *Session) close(l *ledger, outcome, code string) {
+// record ends a ledger with an outcome.
+func (s *Session) record(l *ledger, outcome, code string) {
 	if l == nil || l.ended {
 		return
 	}
@@ -87,11 +87,11 @@ func (s *Session) settleEnded(p *portal) {
 	switch {
 	case !p.ran && !p.home:
 	case s.ctx.Err() != nil:
-		s.close(p.ledger, audit.Gone, pgerr.ConnectionFailure)
+		s.record(p.ledger, audit.Gone, pgerr.ConnectionFailure)
 	case p.ended:
 		s.settle(p.ledger, nil)
 	default:
-		s.close(p.ledger, audit.Partial, success)
+		s.record(p.ledger, audit.Partial, success)
 	}
 }
 

@@ -51,7 +51,7 @@ BEGIN
     IF to_regclass(format('sluice.%I', partition)) IS NOT NULL THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock('sluice.audit'::regclass::bigint); -- another proxy may be at it
+    LOCK TABLE sluice.audit IN SHARE UPDATE EXCLUSIVE MODE; -- another proxy may be at it; no user can take this lock
     IF to_regclass(format('sluice.%I', partition)) IS NOT NULL THEN
         RETURN;
     END IF;

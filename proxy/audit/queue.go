@@ -1,14 +1,14 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 // queue is that of one database. The writer's lock guards all but the sink, which is run's own.
@@ -90,30 +90,28 @@ func (q *queue) goOn() bool {
 func (q *queue) write(rows []Row) error {
 	ctx, stop := context.WithTimeout(context.Background(), longest)
 	defer stop()
-	doc, err := document(rows, q.writer.texts)
-	if err != nil {
-		return err
-	}
 	stale := q.sink != nil
-	err = q.writeOnce(ctx, doc)
-	var pe *pgconn.PgError
+	err := q.writeOnce(ctx, rows, every)
 	switch {
-	case errors.As(err, &pe) && strings.HasPrefix(pe.Code, "22"): // the database's encoding has not all characters
-		return q.writeOnce(ctx, bytes.Map(ascii, doc))
+	case untranslatable(err):
+		return q.writeOnce(ctx, rows, common)
 	case err != nil && stale && !errors.Is(err, ErrGone):
-		return q.writeOnce(ctx, doc)
+		return q.writeOnce(ctx, rows, every)
 	}
 	return err
 }
 
-func ascii(r rune) rune {
-	if r > unicode.MaxASCII {
-		return '?'
-	}
-	return r
+// untranslatable reports whether an error may be of characters that the database's encoding lacks.
+func untranslatable(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) && (strings.HasPrefix(pe.Code, "22") || pe.Code == pgerr.FeatureNotSupported)
 }
 
-func (q *queue) writeOnce(ctx context.Context, doc []byte) (err error) {
+func (q *queue) writeOnce(ctx context.Context, rows []Row, keep func(rune) bool) error {
+	doc, err := document(rows, q.writer.texts, keep)
+	if err != nil {
+		return err
+	}
 	if q.sink == nil {
 		if q.sink, err = q.writer.open(ctx, q.database); err != nil {
 			q.sink = nil

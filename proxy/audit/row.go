@@ -2,7 +2,10 @@ package audit
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Row is what one statement has done.
@@ -49,16 +52,38 @@ type written struct {
 	Text        *string `json:"text"`
 }
 
-// document is what sluice.write_audit takes.
-func document(rows []Row, texts *texts) ([]byte, error) {
+// document is what sluice.write_audit takes, with a question mark in the place of each character that is not kept.
+func document(rows []Row, texts *texts, keep func(rune) bool) ([]byte, error) {
+	clean := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == utf8.RuneError || !keep(r) {
+				return '?'
+			}
+			return r
+		}, s)
+	}
+	cleaned := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, s := range list {
+			out[i] = clean(s)
+		}
+		return out
+	}
 	list := make([]written, len(rows))
 	for i, r := range rows {
+		r.SessionRole, r.Application = clean(r.SessionRole), clean(r.Application)
+		r.RelationNames, r.Masked, r.Servers = cleaned(r.RelationNames), cleaned(r.Masked), cleaned(r.Servers)
 		list[i].Row = r
 		t := texts.of(r.Statement)
 		list[i].Fingerprint = t.fingerprint
 		if r.KeepText {
-			list[i].Text = &t.stripped
+			text := clean(t.stripped)
+			list[i].Text = &text
 		}
 	}
 	return json.Marshal(list)
 }
+
+// Characters that are kept: of any kind, or those that databases of all encodings have.
+func every(rune) bool    { return true }
+func common(r rune) bool { return r <= unicode.MaxASCII }

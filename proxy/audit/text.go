@@ -57,7 +57,7 @@ func strip(statement string) string {
 		}
 	}
 	b.WriteString(statement[at:])
-	out := strings.TrimSpace(strings.ToValidUTF8(b.String(), "?"))
+	out := strings.TrimSpace(b.String())
 	if len(out) > mostText {
 		out = strings.ToValidUTF8(out[:mostText], "") + "…"
 	}

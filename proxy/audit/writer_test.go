@@ -228,15 +228,17 @@ func TestStaleConnection(t *testing.T) {
 func TestForeignCharacters(t *testing.T) {
 	table := newTable()
 	table.set(false, func(document []byte) error {
-		if strings.ContainsRune(string(document), 'ž') {
-			return &pgconn.PgError{Code: "22P05"}
+		for _, foreign := range []string{"ž", `\u2028`, `\ufffd`} {
+			if strings.Contains(string(document), foreign) {
+				return &pgconn.PgError{Code: "22P05"}
+			}
 		}
 		return nil
 	})
 	w := newWriter(table.open)
-	w.Put("db", Row{Application: "ža", Statement: "SELECT 1"})
+	w.Put("db", Row{Application: "ža\u2028\xff", Statement: "SELECT \"ž\xff\u2028\"", KeepText: true})
 	w.Close()
-	if len(table.rows) != 1 || table.rows[0] != "?a" {
+	if len(table.rows) != 1 || table.rows[0] != "?a??" {
 		t.Errorf("the table has %v", table.rows)
 	}
 }

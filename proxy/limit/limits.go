@@ -52,7 +52,7 @@ func Of(roles *catalog.RoleSettings, session *catalog.Facts) (l Limits, err erro
 	case "truncate":
 		l.Truncate = true
 	default:
-		return Limits{}, pgerr.Hint(invalid(OnLimit, on), "Available values: error, truncate.")
+		return Limits{}, pgerr.Hint(Invalid(OnLimit, on), "Available values: error, truncate.")
 	}
 	return l, nil
 }
@@ -90,11 +90,12 @@ func parse(name, value string, units map[string]int64) (int64, error) {
 		factor, known = units[unit]
 	}
 	if err != nil || !known || n > (1<<62)/factor {
-		return 0, pgerr.Hint(invalid(name, value), "It is a whole number, with a unit where it has one; 0 is no limit.")
+		return 0, pgerr.Hint(Invalid(name, value), "It is a whole number, with a unit where it has one; 0 is no limit.")
 	}
 	return n * factor, nil
 }
 
-func invalid(name, value string) *pgconn.PgError {
+// Invalid is the error of a setting that means nothing.
+func Invalid(name, value string) *pgconn.PgError {
 	return pgerr.New(pgerr.InvalidParameter, "invalid value for parameter %q: %q", name, value)
 }
