@@ -23,14 +23,15 @@ type node struct {
 	Rows    int64    // an estimate, 0 for none
 	actual  *meter   // what running it took, nil where it was not run
 	Plans   []*node
+	hidden  bool // see hide
 
 	home []string // home's own plan, by lines, in the format asked for
 }
 
-// hide leaves out what tells of more than the role may see: how large tables are, and what is sent to engines, as the values
-// of rules stand in it.
+// hide leaves out what tells of more than the role may see: how large tables and what engines read of them are, and what is
+// sent to engines, as the values of rules stand in it.
 func (n *node) hide() {
-	n.Rows = 0
+	n.Rows, n.hidden = 0, true
 	if n.SQL != "" {
 		n.SQL = "not shown, as row security or masks hold for this role"
 	}
@@ -77,7 +78,9 @@ func (n *node) properties() []property {
 		add("Actual Startup Time", milliseconds(n.actual.first))
 		add("Actual Total Time", milliseconds(n.actual.last))
 		add("Actual Rows", n.actual.rows)
-		add("Actual Bytes", n.actual.bytes)
+		if !n.hidden {
+			add("Actual Bytes", n.actual.bytes)
+		}
 	}
 	return list
 }
@@ -240,7 +243,11 @@ func (n *node) lines(out []string, indent string, o explainOptions) []string {
 		head += fmt.Sprintf("  (rows=%d)", n.Rows)
 	}
 	if m := n.actual; m != nil {
-		head += fmt.Sprintf("  (actual time=%.3f..%.3f rows=%d bytes=%d)", milliseconds(m.first), milliseconds(m.last), m.rows, m.bytes)
+		head += fmt.Sprintf("  (actual time=%.3f..%.3f rows=%d", milliseconds(m.first), milliseconds(m.last), m.rows)
+		if !n.hidden {
+			head += fmt.Sprintf(" bytes=%d", m.bytes)
+		}
+		head += ")"
 	}
 	out = append(out, indent+head)
 	deeper := indent + "  "

@@ -34,9 +34,11 @@ COMMENT ON FUNCTION sluice.governance(oid) IS 'the row filter and masks that hol
 GRANT EXECUTE ON FUNCTION sluice.governance(oid) TO PUBLIC;
 
 -- The value of an expression of a rule that names no column of its relation, and its type. Rules are kept as they read
--- under this search path, so that nobody's path gives them another meaning.
+-- under this search path, so that nobody's path gives them another meaning, and values are written and read under settings of
+-- ours, so that nobody's round a number or turn a date.
 CREATE OR REPLACE FUNCTION sluice.evaluate(expression text, OUT value text, OUT type text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+SET bytea_output = 'hex' SET standard_conforming_strings = on SET transform_null_equals = off SET array_nulls = on AS $$
 BEGIN
     EXECUTE 'SELECT x::text, format_type(pg_typeof(x), NULL) FROM (SELECT (' || expression || ') AS x) AS q' INTO value, type;
     IF octet_length(value) > 1 << 24 THEN -- the proxy holds it
@@ -120,7 +122,8 @@ BEGIN
         IF statement OPERATOR(pg_catalog.<>) '' THEN
             EXECUTE statement;
         END IF;
-        PERFORM pg_catalog.set_config('search_path', 'pg_catalog', true);
+        PERFORM pg_catalog.set_config(name, value, true) FROM (VALUES ('search_path', 'pg_catalog'), ('datestyle', 'ISO'), ('intervalstyle', 'postgres'),
+            ('extra_float_digits', '1'), ('bytea_output', 'hex'), ('standard_conforming_strings', 'on'), ('quote_all_identifiers', 'off')) AS s (name, value);
         left_over := ARRAY(
             SELECT ROW(rehearse_policies.relation, n.polname, n.polpermissive,
                 CASE n.polcmd WHEN '*' THEN 'ALL' WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' ELSE 'DELETE' END,

@@ -38,8 +38,14 @@ func (s *shipper) cast(c *pg_query.TypeCast, e *scope) (string, typ, bool) {
 	if !ok {
 		return "", typ{}, false
 	}
+	if isNull(c.Arg) && want.Wide {
+		if s.rule { // whose value takes the column's type in the end
+			return "NULL", unknown, true
+		}
+		return s.no("a NULL of type numeric is computed at home")
+	}
 	if isNull(c.Arg) {
-		return "CAST(NULL AS " + s.d.Type(want.OID, want.Typmod) + ")", want, !want.Wide
+		return "CAST(NULL AS " + s.d.Type(want.OID, want.Typmod) + ")", want, true
 	}
 	if oid == numericOID && want.Typmod >= 4 {
 		return s.rounded(list[0], want)

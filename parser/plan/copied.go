@@ -133,6 +133,7 @@ func (b *builder) copyQuery(c *pg_query.CopyStmt) (names []string, err error) {
 	if names, err = copiedColumns(c, b.sources[0].table); err != nil {
 		return nil, err
 	}
+	b.needColumns(b.sources[0].table, names)
 	sel := &pg_query.SelectStmt{LimitOption: pg_query.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg_query.SetOperation_SETOP_NONE}
 	for _, name := range names {
 		ref := pg_query.MakeColumnRefNode([]*pg_query.Node{pg_query.MakeStrNode(name)}, -1)
@@ -144,6 +145,19 @@ func (b *builder) copyQuery(c *pg_query.CopyStmt) (names []string, err error) {
 	c.Relation, c.Attlist = nil, nil
 	b.used = columnsUsed(b.statement.Node)
 	return names, nil
+}
+
+// needColumns has the statement need SELECT on those columns of a table alone that it names.
+func (b *builder) needColumns(t *catalog.Relation, names []string) {
+	for i := range b.privileges {
+		if p := &b.privileges[i]; p.Relation == t && p.View == 0 && p.Name == "SELECT" {
+			p.Columns = nil
+			for _, name := range names {
+				j := slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return c.Name == name })
+				p.Columns = append(p.Columns, t.Columns[j].Num)
+			}
+		}
+	}
 }
 
 // copiedColumns returns the columns that a COPY table TO yields. What Postgres would complain of in terms of the table is

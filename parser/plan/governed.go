@@ -81,6 +81,7 @@ func (b *builder) rulePrinter(s *source) func(n *pg_query.Node, raise bool) (str
 	bare.alias = s.table.Name
 	if s.dialect.Verbatim() {
 		v := b.newVerbatim(&bare)
+		v.rule = true
 		return func(n *pg_query.Node, _ bool) (string, error) {
 			sql, ok := v.expression(&bare, govern.Inline(n, s.table))
 			return unproven(sql, ok && len(v.params) == 0, v.reason)

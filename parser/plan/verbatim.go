@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"regexp"
@@ -28,6 +29,8 @@ type verbatim struct {
 	orders       string // the first construct that depends on the order of text
 	texts        bool   // text may come up under a collation that is not bytewise
 	literals     map[*pg_query.A_Const]bool
+	marked       string
+	rule         bool // it prints rules, which mean what is in pg_catalog and are in UTF-8 whatever the session's settings are
 }
 
 func (b *builder) newVerbatim(s *source) *verbatim {
@@ -44,6 +47,17 @@ var (
 	errNoFacts = errors.New("nothing is known of the server")
 	errStyles  = errors.New("DateStyle or extra_float_digits may bear upon it")
 )
+
+func (v *verbatim) shadowed(name string) bool { return !v.rule && v.b.req.Snapshot.Shadows[name] }
+
+// mark begins names that stand in for SQL until a statement is printed. Nobody can have put them into the statement, as all that
+// looks like them is replaced.
+func (v *verbatim) mark() string {
+	if v.marked == "" {
+		v.marked = "m" + strings.ToLower(rand.Text()) + "_"
+	}
+	return v.marked
+}
 
 // no notes the first reason why something is not shipped.
 func (v *verbatim) no(format string, args ...any) bool {
@@ -93,7 +107,7 @@ func (v *verbatim) query(sel *pg_query.SelectStmt) (string, bool) {
 		if r.Alias == nil {
 			r.Alias = &pg_query.Alias{Aliasname: r.Relname}
 		}
-		r.Catalogname, r.Schemaname, r.Relname = "", "", v.b.req.TempPrefix+"table_"+itoa(i)+"_"
+		r.Catalogname, r.Schemaname, r.Relname = "", "", v.mark()+"table_"+itoa(i)+"_"
 		r.Inh = true
 		tables = append(tables, v.d.Identifier(r.Relname), from, r.Relname, from)
 	}
@@ -214,7 +228,7 @@ func (v *verbatim) expression(src *source, n *pg_query.Node) (string, bool) {
 			return false
 		}
 		v.texts = v.texts || v.d.Orders(c)
-		name := v.b.req.TempPrefix + "column_" + itoa(len(columns)/2) + "_"
+		name := v.mark() + "column_" + itoa(len(columns)/2) + "_"
 		columns = append(columns, v.d.Identifier(name), "("+sql+")", name, "("+sql+")")
 		node.Node = pg_query.MakeColumnRefNode([]*pg_query.Node{pg_query.MakeStrNode(name)}, -1).Node
 		return false

@@ -17,11 +17,11 @@ func (v *verbatim) fits(n proto.Message) bool {
 	if v.unknown != nil {
 		return v.no("%v", v.unknown)
 	}
-	if set := v.b.req.Settings.ClientEncoding; set != "" && set != "UTF8" {
+	if set := v.b.req.Settings.ClientEncoding; set != "" && set != "UTF8" && !v.rule {
 		return v.no("client_encoding %s is written at home", set)
 	}
 	for _, op := range []string{"=", "<>", "<", "<=", ">", ">=", "~~"} {
-		if v.b.req.Snapshot.Shadows[op] { // many constructs compare without naming an operator
+		if v.shadowed(op) { // many constructs compare without naming an operator
 			return v.no("there are several operators %s", op)
 		}
 	}
@@ -232,11 +232,11 @@ func (v *verbatim) function(n *pg_query.FuncCall) bool {
 	switch {
 	case schema != "" && schema != "pg_catalog", len(n.Funcname) > 2:
 		return v.no("function %q is home's own", name)
-	case clocks[name] && len(n.Args) == 0 && !v.b.req.Snapshot.Shadows[name]:
+	case clocks[name] && len(n.Args) == 0 && !v.shadowed(name):
 		return v.ships(timestamptzOID, name)
 	case !dialect.Shared(name, v.home.Version, v.remote.Version):
 		return v.no("function %q is not known to yield the same on postgres", name)
-	case schema == "" && v.b.req.Snapshot.Shadows[name]:
+	case schema == "" && v.shadowed(name):
 		return v.no("there are several functions %q", name)
 	case name == "age" && len(n.Args) < 2:
 		return v.no("function %q looks at the clock", name)
@@ -277,7 +277,7 @@ func (v *verbatim) operatorName(list []*pg_query.Node) bool {
 		return v.no("operator %s is home's own", name)
 	case !dialect.SharedOperator(name):
 		return v.no("operator %s is not known to mean the same on postgres", name)
-	case len(list) == 1 && v.b.req.Snapshot.Shadows[name]:
+	case len(list) == 1 && v.shadowed(name):
 		return v.no("there are several operators %s", name)
 	}
 	if dialect.OperatorOrders(name) {
