@@ -102,8 +102,8 @@ func (s *Session) deliverRows(c *cursor, n int) (int, error) {
 			break
 		}
 		n = min(n, encodeAtOnce)
-		if s.out, err = c.encoder.Append(s.out, b.Record, c.row, n); err != nil {
-			return 0, err
+		if s.out, err = c.encoder.Append(s.out, b.Record, c.row, n); err != nil { // the rows before the one that failed are there
+			n = countFrames(s.out[at:])
 		}
 	default:
 		return 0, pgerr.New(pgerr.InternalError, "a batch of unknown form %T", b)
@@ -114,10 +114,10 @@ func (s *Session) deliverRows(c *cursor, n int) (int, error) {
 		s.out = s.out[:at+length]
 	}
 	c.row += n
-	if len(s.out) >= flushBytes {
-		err = s.flush()
+	if err = cmp.Or(over, err); len(s.out) >= flushBytes {
+		err = cmp.Or(s.flush(), err)
 	}
-	return n, cmp.Or(err, over)
+	return n, err
 }
 
 // encodeAtOnce is how many rows are encoded before it is seen how long they are.

@@ -274,3 +274,23 @@ func compareLimits(t *testing.T, direct, through, server string) {
 		}
 	}
 }
+
+// TestLimitBeforeError meets a row that cannot be written behind more rows than the limit lets through: the limit comes first.
+func TestLimitBeforeError(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE days AS SELECT i::INTEGER AS id, CASE i WHEN 7 THEN DATE '5880000-01-01' ELSE DATE '2000-01-01' END AS d FROM range(10) r(i)")
+	exec(t, w.through, "CREATE FOREIGN TABLE days (id int, d date) SERVER lake")
+	for limit, want := range map[int]string{3: "54000 3", 7: "22008 7", 8: "22008 7"} {
+		conn := connect(t, w.through)
+		if _, err := conn.Exec(timed(t), fmt.Sprintf("SET sluice.max_rows = %d", limit)); err != nil {
+			t.Fatal(err)
+		}
+		r := conn.PgConn().ExecParams(timed(t), "SELECT id, d FROM days", nil, nil, nil, nil)
+		n := 0
+		for r.NextRow() {
+			n++
+		}
+		if _, err := r.Close(); fmt.Sprint(sqlState(err), " ", n) != want {
+			t.Errorf("limit %d: %d rows, then %v, want %s", limit, n, err, want)
+		}
+	}
+}
