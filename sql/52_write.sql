@@ -47,8 +47,11 @@ DECLARE
 BEGIN
     IF prefix !~ '^sluice_[0-9]+_$' OR command NOT IN ('INSERT', 'UPDATE', 'DELETE') OR EXISTS (
         SELECT FROM unnest(tables) AS t (name) LEFT JOIN pg_class c ON c.relname = t.name AND c.relnamespace = pg_my_temp_schema()
-        WHERE c.relkind IS DISTINCT FROM 'r' OR c.relhastriggers OR c.relhasrules OR c.relhasindex OR c.relrowsecurity
-           OR starts_with(t.name, prefix) IS NOT TRUE OR obj_description(c.oid, 'pg_class') IS NOT NULL)
+        WHERE c.relkind IS DISTINCT FROM 'r' OR c.relowner <> seal_rows.role OR c.relhastriggers OR c.relhasrules OR c.relhasindex OR c.relrowsecurity
+           OR starts_with(t.name, prefix) IS NOT TRUE OR obj_description(c.oid, 'pg_class') IS NOT NULL
+           OR EXISTS ( -- whose triggers would run with these rights, or whose owner would see the rows
+               SELECT FROM pg_inherits i JOIN pg_class a ON a.oid = i.inhparent JOIN pg_class b ON b.oid = i.inhrelid
+               WHERE c.oid IN (a.oid, b.oid) AND NOT (a.oid = staged AND b.relname = child AND b.relnamespace = pg_my_temp_schema())))
     THEN
         RAISE insufficient_privilege USING MESSAGE = 'these are no rows to seal';
     END IF;
@@ -109,11 +112,13 @@ DECLARE
 BEGIN
     IF sluice.holds_key(staged::regclass, key) IS NOT TRUE OR child <> '' AND sluice.holds_key(format('pg_temp.%I', child)::regclass, key) IS NOT TRUE THEN
         RAISE insufficient_privilege USING MESSAGE = 'the rows were sealed with another key';
+    ELSIF NOT pg_has_role(session_user, unseal.role, 'MEMBER') THEN
+        RAISE insufficient_privilege USING MESSAGE = format('must be able to SET ROLE %s', unseal.role::regrole);
     END IF;
     IF child <> '' THEN
         EXECUTE format('DROP TABLE pg_temp.%I, pg_temp.%I', child, prefix || 'k');
     END IF;
-    EXECUTE 'TRUNCATE ' || staged;
+    EXECUTE 'TRUNCATE ONLY ' || staged;
     FOR call IN
         SELECT p.oid FROM pg_proc p JOIN pg_class c ON c.reltype = p.proargtypes[0]
         WHERE c.oid = staged::regclass AND p.pronamespace = pg_my_temp_schema() AND p.proowner = c.relowner

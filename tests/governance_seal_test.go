@@ -100,3 +100,38 @@ func spyOnRows(t *testing.T, direct, through, server string) {
 		t.Errorf("functions are left: %s", left)
 	}
 }
+
+// TestSealIsForRowsOfAWrite has a role give tables of its own to the functions that seal rows, which run with another's
+// rights: nothing of the role's runs with these, and no table is another's afterwards.
+func TestSealIsForRowsOfAWrite(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE one AS SELECT 1 AS id")
+	exec(t, w.direct, "DROP ROLE IF EXISTS seal_mallory", "CREATE ROLE seal_mallory LOGIN", "GRANT CREATE ON SCHEMA public TO seal_mallory")
+	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY seal_mallory", "DROP ROLE seal_mallory") })
+	exec(t, w.as("seal_mallory"), "CREATE FUNCTION who() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE division_by_zero USING MESSAGE = current_user; END $$")
+	const digest = "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683" // of key
+	for name, setup := range map[string]string{
+		"a trigger":           "CREATE TRIGGER t BEFORE TRUNCATE ON sluice_1_t EXECUTE FUNCTION who()",
+		"a table below":       "CREATE TEMP TABLE kid () INHERITS (sluice_1_t); CREATE TRIGGER t BEFORE TRUNCATE ON kid EXECUTE FUNCTION who()",
+		"a table above":       "CREATE TEMP TABLE top (sluice_rowid bigint); ALTER TABLE sluice_1_t INHERIT top",
+		"a foreign key":       "ALTER TABLE sluice_1_t ADD PRIMARY KEY (sluice_rowid); CREATE TEMP TABLE kid (r bigint REFERENCES sluice_1_t)",
+		"another's ownership": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := connect(t, w.as("seal_mallory"))
+			for _, sql := range []string{"CREATE TEMP TABLE sluice_1_t (sluice_rowid bigint)", setup} {
+				if _, err := conn.Exec(timed(t), sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+			role := "'seal_mallory'::regrole"
+			if setup == "" {
+				role = "'postgres'::regrole"
+			}
+			want(t, conn, "SELECT sluice.seal_rows(0, 'INSERT', 'sluice_1_', '', "+role+", false, '{}', '"+digest+"')", "42501")
+			if setup == "" { // sealed as its own, and then to be another's
+				want(t, conn, "SELECT sluice.seal_rows(0, 'INSERT', 'sluice_1_', '', 'seal_mallory'::regrole, false, '{}', '"+digest+"')", "")
+			}
+			want(t, conn, "SELECT sluice.unseal('sluice_1_', '', "+role+", 'key')", "42501")
+		})
+	}
+}

@@ -240,19 +240,19 @@ func TestLimitsAreTheLeast(t *testing.T) {
 
 // TestLimitsOfEngines holds and counts what each engine yields, in its own form of batches.
 func TestLimitsOfEngines(t *testing.T) {
-	onBothEngines(t, map[string]string{"some": "SELECT i AS id, i + 0.5 AS half FROM generate_series(1, 3000) g(i)"}, compareLimits)
+	onBothEngines(t, map[string]string{"few": "SELECT i AS id, i + 0.5 AS half FROM generate_series(1, 3000) g(i)"}, compareLimits)
 }
 
 func compareLimits(t *testing.T, direct, through, server string) {
 	exec(t, direct, "DROP ROLE IF EXISTS lim_both", "CREATE ROLE lim_both LOGIN", "CREATE SCHEMA fx", "GRANT USAGE ON SCHEMA fx TO lim_both")
 	t.Cleanup(func() { exec(t, direct, "DROP OWNED BY lim_both CASCADE", "DROP ROLE lim_both") })
-	exec(t, through, "CREATE FOREIGN TABLE fx.some (id bigint, half numeric) SERVER "+server, "GRANT SELECT ON fx.some TO lim_both", "SELECT sluice.set_row_filter('fx.some', 'public', 'id > 0')")
+	exec(t, through, "CREATE FOREIGN TABLE fx.few (id bigint, half numeric) SERVER "+server, "GRANT SELECT ON fx.few TO lim_both", "SELECT sluice.set_row_filter('fx.few', 'public', 'id > 0')")
 	exec(t, direct, "DO $$ BEGIN EXECUTE format('ALTER ROLE lim_both IN DATABASE %I SET sluice.max_rows = 2000', current_database()); END $$")
 	conn := connect(t, strings.Replace(through, "postgres@", "lim_both@", 1))
 	statements := 0
 	for _, sql := range []string{
-		"SELECT id, half FROM fx.some WHERE id <= $n", "SELECT id, half FROM fx.some WHERE id <= $n ORDER BY id DESC",
-		"COPY (SELECT id, half FROM fx.some WHERE id <= $n) TO STDOUT", "COPY (SELECT id, half FROM fx.some WHERE id <= $n) TO STDOUT (FORMAT binary)",
+		"SELECT id, half FROM fx.few WHERE id <= $n", "SELECT id, half FROM fx.few WHERE id <= $n ORDER BY id DESC",
+		"COPY (SELECT id, half FROM fx.few WHERE id <= $n) TO STDOUT", "COPY (SELECT id, half FROM fx.few WHERE id <= $n) TO STDOUT (FORMAT binary)",
 	} {
 		for n, code := range map[int]string{2000: "", 2001: "54000"} {
 			sql := strings.ReplaceAll(sql, "$n", fmt.Sprint(n))
