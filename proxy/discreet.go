@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -45,10 +46,13 @@ type discreetFrames struct {
 
 func (d discreetFrames) Formats() []int16 { return d.formats() }
 
-// hushed is an error of an engine without its words, if it is one of data: others tell of no row.
+// wordy are the classes of errors that tell of a connection, of other transactions or of an end from outside, and of no row.
+var wordy = []string{"08", "40", "53", "57"}
+
+// hushed is an error of an engine without its words, which may be of a row's values whatever its SQLSTATE is.
 func hushed(server *catalog.Server, err error) error {
 	var pe *pgconn.PgError
-	if !errors.As(err, &pe) || len(pe.Code) < 2 || pe.Code[:2] != "22" && pe.Code[:2] != "23" && pe.Code != pgerr.FdwError && pe.Code != pgerr.InternalError {
+	if !errors.As(err, &pe) || len(pe.Code) == 5 && slices.Contains(wordy, pe.Code[:2]) {
 		return err
 	}
 	return pgerr.Hint(pgerr.New(pe.Code, "server %q could not compute the statement", server.Name),
