@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,8 +28,9 @@ type Privilege struct {
 	Named bool
 }
 
-// privilegeSQL yields the first privilege that is missing: its object's kind and name. Qualified throughout: it decides
-// who may read, and runs under a search path that the client chooses.
+// privilegeSQL yields the first privilege that is missing: its object's kind and name, its place, and whether none other is
+// missing and no column has it. Qualified throughout: it decides who may read, and runs under a search path that the client
+// chooses.
 const privilegeSQL = `WITH need AS (
  SELECT n.ord, n.oid::pg_catalog.oid AS oid, CASE WHEN n.view OPERATOR(pg_catalog.<>) '0'
   THEN (SELECT v.relowner FROM pg_catalog.pg_class v WHERE v.oid OPERATOR(pg_catalog.=) n.view::pg_catalog.oid)
@@ -51,28 +53,55 @@ const privilegeSQL = `WITH need AS (
      UNION ALL
      SELECT t.attnum FROM pg_catalog.pg_attribute t WHERE 0::smallint OPERATOR(pg_catalog.=) ANY (need.columns)
       AND t.attrelid OPERATOR(pg_catalog.=) c.oid AND t.attnum OPERATOR(pg_catalog.>) 0::smallint AND NOT t.attisdropped
-    ) AS a) END, false) AS no_relation
+    ) AS a) END, false) AS no_relation,
+  CASE WHEN need.name OPERATOR(pg_catalog.=) 'SELECT'
+   THEN NOT pg_catalog.has_any_column_privilege(need.role, c.oid, 'SELECT') END AS no_column
  FROM need LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) need.oid
  LEFT JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) c.relnamespace
 )
 SELECT CASE WHEN gone THEN 'gone' WHEN no_schema THEN 'schema' ELSE relkind::pg_catalog.text END,
- CASE WHEN no_schema THEN nspname ELSE relname END, ord
+ CASE WHEN no_schema THEN nspname ELSE relname END, ord,
+ no_column AND pg_catalog.count(*) OVER () OPERATOR(pg_catalog.=) 1
 FROM found WHERE gone OR no_schema OR no_relation ORDER BY ord LIMIT 1`
 
 // CheckPrivileges returns nil where all privileges in list are held, else 42501 for the first that is not, with the
 // message that Postgres would give. One round trip where each is held on a whole relation; none for an empty list.
 func CheckPrivileges(ctx context.Context, q Querier, list []Privilege) error {
+	_, err := CheckWhole(ctx, q, list)
+	return err
+}
+
+// CheckWhole is CheckPrivileges for a list of whole relations, where a statement may need less. The error is final where a
+// schema is closed, and where a relation that is only to be read is the one that lacks a privilege, for every column.
+func CheckWhole(ctx context.Context, q Querier, list []Privilege) (final bool, err error) {
 	if len(list) == 0 {
-		return nil
+		return false, nil
 	}
 	rows, err := q.Query(ctx, heldSQL(list))
 	if err != nil || text(rows, 0, 0) == "t" {
-		return err
+		return false, err
 	}
-	if rows, err = q.Query(ctx, privilegeSQL, privilegeArgs(list)...); err != nil {
-		return err
+	return checkEach(ctx, q, list)
+}
+
+// CheckColumns is CheckPrivileges where not all are expected to be held on whole relations.
+func CheckColumns(ctx context.Context, q Querier, list []Privilege) error {
+	_, err := checkEach(ctx, q, list)
+	return err
+}
+
+func checkEach(ctx context.Context, q Querier, list []Privilege) (final bool, err error) {
+	rows, err := q.Query(ctx, privilegeSQL, privilegeArgs(list)...)
+	if err != nil || len(rows) == 0 {
+		return false, err
 	}
-	return missing(list, rows)
+	return text(rows, 0, 0) == "schema" || text(rows, 0, 3) == "t" && readsAlone(list), missing(list, rows)
+}
+
+// readsAlone says that what is needed of each relation is to read it. Of a relation that a statement writes, the list may say
+// more than is needed.
+func readsAlone(list []Privilege) bool {
+	return !slices.ContainsFunc(list, func(p Privilege) bool { return p.Name != "SELECT" || p.View != 0 })
 }
 
 // heldSQL asks whether all privileges in list are held on whole relations. Its text says it all, so that home plans it
@@ -122,9 +151,6 @@ func privilegeArgs(list []Privilege) (args []string) {
 
 // missing reads what privilegeSQL yields.
 func missing(list []Privilege, rows [][]*string) error {
-	if len(rows) == 0 {
-		return nil
-	}
 	kind, name := text(rows, 0, 0), text(rows, 0, 1)
 	if kind == "gone" {
 		oid := uint32(0)

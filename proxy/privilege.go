@@ -86,9 +86,9 @@ func (s *Session) checkNeeded(ctx context.Context, x *execution) ([]catalog.Priv
 		}
 		list = append(list, catalog.Privilege{OID: p.Relation.OID, View: p.View, Name: p.Name, Columns: columns, Named: p.View == 0})
 	}
-	err := catalog.CheckPrivileges(ctx, x.questions, list)
+	final, err := catalog.CheckWhole(ctx, x.questions, list)
 	var pe *pgconn.PgError
-	if !errors.As(err, &pe) || pe.Code != pgerr.InsufficientPrivilege || strings.HasPrefix(pe.Message, "permission denied for schema") {
+	if !errors.As(err, &pe) || pe.Code != pgerr.InsufficientPrivilege || final {
 		return nil, err
 	}
 	exact, err := s.usedColumns(ctx, x)
@@ -98,7 +98,7 @@ func (s *Session) checkNeeded(ctx context.Context, x *execution) ([]catalog.Priv
 	if len(exact) == 0 {
 		return nil, pe
 	}
-	return exact, catalog.CheckPrivileges(ctx, x.questions, exact)
+	return exact, catalog.CheckColumns(ctx, x.questions, exact)
 }
 
 const traceOn = `SELECT pg_catalog.current_setting('client_min_messages'), pg_catalog.current_setting('debug_print_rewritten'), ` +
