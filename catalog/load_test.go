@@ -348,7 +348,7 @@ SET search_path = lakes`)
 			t.Errorf("%s: version is still %d", sql, after.Version)
 		}
 	}
-	s.do("TABLE sluice.servers; SELECT count(*) FROM sluice_info.tables; SELECT count(*) FROM sluice_info.columns")
+	s.do("TABLE sluice.servers; SELECT count(*) FROM sluice_cat.tables; SELECT count(*) FROM sluice_cat.columns")
 }
 
 // A superuser may also take the schema away by hand.

@@ -18,8 +18,8 @@ CREATE RULE r AS ON DELETE TO sum DO INSTEAD NOTHING; GRANT SELECT (a) ON t, par
 		s.do("SET ROLE " + who)
 		for _, view := range []string{"tables", "columns", "views"} {
 			// The shadows themselves are in neither list.
-			original := "SELECT * FROM information_schema." + view + " WHERE table_schema <> 'sluice_info'"
-			shadow := strings.Replace(original, "information_schema", "sluice_info", 1)
+			original := "SELECT * FROM information_schema." + view + " WHERE table_schema <> 'sluice_cat'"
+			shadow := strings.Replace(original, "information_schema", "sluice_cat", 1)
 			if n := s.value("SELECT count(*) FROM (" + original + ") x"); n == "0" {
 				t.Errorf("%s sees no rows of %s", who, view)
 			}
@@ -31,8 +31,8 @@ CREATE RULE r AS ON DELETE TO sum DO INSTEAD NOTHING; GRANT SELECT (a) ON t, par
 		s.do("RESET ROLE")
 	}
 	columns := s.value(`SELECT count(*) FROM (
-SELECT attrelid::regclass::text, attnum, attname, atttypid, atttypmod FROM pg_attribute WHERE attrelid = ANY ('{sluice_info.tables,sluice_info.columns,sluice_info.views}'::regclass[])
-EXCEPT SELECT replace(attrelid::regclass::text, 'information_schema', 'sluice_info'), attnum, attname, atttypid, atttypmod FROM pg_attribute
+SELECT attrelid::regclass::text, attnum, attname, atttypid, atttypmod FROM pg_attribute WHERE attrelid = ANY ('{sluice_cat.tables,sluice_cat.columns,sluice_cat.views}'::regclass[])
+EXCEPT SELECT replace(attrelid::regclass::text, 'information_schema', 'sluice_cat'), attnum, attname, atttypid, atttypmod FROM pg_attribute
 WHERE attrelid = ANY ('{information_schema.tables,information_schema.columns,information_schema.views}'::regclass[])) x`)
 	if columns != "0" {
 		t.Errorf("%s columns of the shadow views differ in name, number or type", columns)
@@ -59,15 +59,15 @@ CREATE VIEW ruled AS SELECT a FROM deep; CREATE RULE r AS ON DELETE TO ruled DO 
 		t.Errorf("information_schema.tables works by itself now (%v): are shadows still needed?", err)
 	}
 	for query, want := range map[string]string{
-		"SELECT string_agg(table_name || ' ' || is_insertable_into || ' ' || table_type, ', ' ORDER BY table_name) FROM sluice_info.tables WHERE table_schema = 'public'":            "bare NO FOREIGN, deep NO VIEW, dir NO FOREIGN, h YES BASE TABLE, hv YES VIEW, odd YES FOREIGN, over NO VIEW, pg YES FOREIGN, pgro NO FOREIGN, ro NO FOREIGN, ruled NO VIEW, rw YES FOREIGN, shut NO FOREIGN, trig NO VIEW",
-		"SELECT string_agg(table_name || '.' || column_name, ', ' ORDER BY table_name, column_name) FROM sluice_info.columns WHERE table_schema = 'public' AND is_updatable = 'YES'": "h.a, hv.a, odd.a, odd.b, pg.a, rw.a, rw.b",
-		"SELECT string_agg(table_name || ' ' || is_trigger_insertable_into || ' ' || is_updatable, ', ' ORDER BY table_name) FROM sluice_info.views WHERE table_schema = 'public'":   "deep NO NO, hv NO YES, over NO NO, ruled NO NO, trig YES NO",
-		"SELECT string_agg(relname || ' ' || sluice_info.pg_relation_is_updatable(oid, true), ', ' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace":      "bare 0, deep 0, dir 0, h 28, hv 28, odd 28, over 0, pg 28, pgro 0, ro 0, ruled 16, rw 28, shut 0, trig 12",
-		"SELECT sluice_info.pg_relation_is_updatable(0, true)":             "0",
-		"SELECT sluice_info.pg_column_is_updatable('rw', 1::int2, false)":  "t",
-		"SELECT sluice_info.pg_column_is_updatable('rw', -1::int2, false)": "f",
-		"SELECT sluice_info.pg_column_is_updatable('ro', 1::int2, false)":  "f",
-		"SELECT sluice_info.pg_relation_is_updatable(NULL, true)":          "",
+		"SELECT string_agg(table_name || ' ' || is_insertable_into || ' ' || table_type, ', ' ORDER BY table_name) FROM sluice_cat.tables WHERE table_schema = 'public'":            "bare NO FOREIGN, deep NO VIEW, dir NO FOREIGN, h YES BASE TABLE, hv YES VIEW, odd YES FOREIGN, over NO VIEW, pg YES FOREIGN, pgro NO FOREIGN, ro NO FOREIGN, ruled NO VIEW, rw YES FOREIGN, shut NO FOREIGN, trig NO VIEW",
+		"SELECT string_agg(table_name || '.' || column_name, ', ' ORDER BY table_name, column_name) FROM sluice_cat.columns WHERE table_schema = 'public' AND is_updatable = 'YES'": "h.a, hv.a, odd.a, odd.b, pg.a, rw.a, rw.b",
+		"SELECT string_agg(table_name || ' ' || is_trigger_insertable_into || ' ' || is_updatable, ', ' ORDER BY table_name) FROM sluice_cat.views WHERE table_schema = 'public'":   "deep NO NO, hv NO YES, over NO NO, ruled NO NO, trig YES NO",
+		"SELECT string_agg(relname || ' ' || sluice_cat.pg_relation_is_updatable(oid, true), ', ' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace":      "bare 0, deep 0, dir 0, h 28, hv 28, odd 28, over 0, pg 28, pgro 0, ro 0, ruled 16, rw 28, shut 0, trig 12",
+		"SELECT sluice_cat.pg_relation_is_updatable(0, true)":             "0",
+		"SELECT sluice_cat.pg_column_is_updatable('rw', 1::int2, false)":  "t",
+		"SELECT sluice_cat.pg_column_is_updatable('rw', -1::int2, false)": "f",
+		"SELECT sluice_cat.pg_column_is_updatable('ro', 1::int2, false)":  "f",
+		"SELECT sluice_cat.pg_relation_is_updatable(NULL, true)":          "",
 	} {
 		if got := s.value(query); got != want {
 			t.Errorf("%s\n got %s\nwant %s", query, got, want)

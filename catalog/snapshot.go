@@ -25,7 +25,7 @@ type Snapshot struct {
 	// Shadows are names that pg_catalog's functions and operators share with others of this database that take built-in
 	// types alone: which of them a statement means depends on its types and the search path.
 	Shadows map[string]bool
-	// Twins are the views of schema sluice_info, each with the view of Postgres' own that it stands for.
+	// Twins are the views of schema sluice_cat, each with the view of Postgres' own that it stands for.
 	Twins map[uint32]uint32
 
 	names       map[string]struct{}

@@ -8,7 +8,7 @@ import (
 )
 
 // sourceMark stands before the text that the client wrote, in a comment behind what home was given in its place. The
-// function sluice_info.client_text knows it.
+// function sluice_cat.client_text knows it.
 const sourceMark = "\n--sluice: "
 
 // withSource returns a text for home whose statement will be seen in pg_cursors or pg_prepared_statements, together with

@@ -49,7 +49,7 @@ BEGIN
                 SELECT json_object_agg(t.oid::bigint, o.oid::bigint) FROM pg_class t
                 JOIN pg_class o ON o.relname = t.relname
                     AND o.relnamespace IN ('information_schema'::regnamespace, 'pg_catalog'::regnamespace)
-                WHERE t.relnamespace = to_regnamespace('sluice_info')),
+                WHERE t.relnamespace = to_regnamespace('sluice_cat')),
             'servers', (
                 SELECT json_agg(json_build_object('oid', s.oid::bigint, 'name', s.srvname, 'wrapper', w.fdwname,
                     'options', s.srvoptions, 'more', (

@@ -1,13 +1,13 @@
 -- Twins of pg_relation_is_updatable and pg_column_is_updatable that answer for foreign tables without a handler, where
 -- the originals fail, and leave everything else to the originals. In a schema of their own, where they and the views of
 -- information_schema keep their bare names.
-CREATE SCHEMA IF NOT EXISTS sluice_info;
-COMMENT ON SCHEMA sluice_info IS 'Sluice: what stands in for information_schema where that fails on foreign tables';
-GRANT USAGE ON SCHEMA sluice_info TO PUBLIC;
+CREATE SCHEMA IF NOT EXISTS sluice_cat;
+COMMENT ON SCHEMA sluice_cat IS 'Sluice: what stands in for information_schema where that fails on foreign tables';
+GRANT USAGE ON SCHEMA sluice_cat TO PUBLIC;
 
 -- Events (bit 2 UPDATE, 3 INSERT, 4 DELETE) that a foreign table without a handler takes: those of ours all, where
 -- neither it nor its server says otherwise.
-CREATE OR REPLACE FUNCTION sluice_info.foreign_events(relation oid) RETURNS integer
+CREATE OR REPLACE FUNCTION sluice_cat.foreign_events(relation oid) RETURNS integer
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE
         WHEN w.fdwname NOT LIKE 'sluice\_%' THEN 0
@@ -27,7 +27,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
 $$;
 
 -- Events that a view takes by INSTEAD OF triggers and unconditional INSTEAD rules.
-CREATE OR REPLACE FUNCTION sluice_info.instead_events(relation oid, include_triggers boolean) RETURNS integer
+CREATE OR REPLACE FUNCTION sluice_cat.instead_events(relation oid, include_triggers boolean) RETURNS integer
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce((
         SELECT bit_or(1 << (ev_type::text)::integer) & 28 FROM pg_rewrite
@@ -38,7 +38,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
 $$;
 
 -- Whether a view, at any depth, reads a foreign table without a handler.
-CREATE OR REPLACE FUNCTION sluice_info.reads_handlerless(relation oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION sluice_cat.reads_handlerless(relation oid) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_foreign_table ft JOIN pg_foreign_server s ON s.oid = ft.ftserver
@@ -61,7 +61,7 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION sluice_info.pg_relation_is_updatable(relation regclass, include_triggers boolean)
+CREATE OR REPLACE FUNCTION sluice_cat.pg_relation_is_updatable(relation regclass, include_triggers boolean)
 RETURNS integer LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     kind "char";
@@ -72,16 +72,16 @@ BEGIN
             SELECT FROM pg_foreign_table ft JOIN pg_foreign_server s ON s.oid = ft.ftserver
             JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw WHERE ft.ftrelid = relation AND w.fdwhandler = 0)
         THEN
-            RETURN sluice_info.foreign_events(relation);
-        ELSIF kind = 'v' AND sluice_info.reads_handlerless(relation) THEN
-            RETURN sluice_info.instead_events(relation, include_triggers);
+            RETURN sluice_cat.foreign_events(relation);
+        ELSIF kind = 'v' AND sluice_cat.reads_handlerless(relation) THEN
+            RETURN sluice_cat.instead_events(relation, include_triggers);
         END IF;
     END IF;
     RETURN pg_relation_is_updatable(relation, include_triggers);
 END
 $$;
 
-CREATE OR REPLACE FUNCTION sluice_info.pg_column_is_updatable(
+CREATE OR REPLACE FUNCTION sluice_cat.pg_column_is_updatable(
     relation regclass, attnum smallint, include_triggers boolean)
 RETURNS boolean LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -93,9 +93,9 @@ BEGIN
             SELECT FROM pg_foreign_table ft JOIN pg_foreign_server s ON s.oid = ft.ftserver
             JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw WHERE ft.ftrelid = relation AND w.fdwhandler = 0)
         THEN
-            RETURN sluice_info.foreign_events(relation) & 20 = 20;
-        ELSIF kind = 'v' AND sluice_info.reads_handlerless(relation) THEN
-            RETURN sluice_info.instead_events(relation, include_triggers) & 20 = 20;
+            RETURN sluice_cat.foreign_events(relation) & 20 = 20;
+        ELSIF kind = 'v' AND sluice_cat.reads_handlerless(relation) THEN
+            RETURN sluice_cat.instead_events(relation, include_triggers) & 20 = 20;
         END IF;
     END IF;
     RETURN pg_column_is_updatable(relation, attnum, include_triggers);
@@ -103,4 +103,4 @@ END
 $$;
 
 -- Said aloud, as default privileges may have been taken from PUBLIC.
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA sluice_info TO PUBLIC;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA sluice_cat TO PUBLIC;

@@ -54,11 +54,11 @@ CREATE OR REPLACE AGGREGATE sluice.cancel_backend(integer) (
     PARALLEL = RESTRICTED
 );
 
-CREATE OR REPLACE FUNCTION sluice_info.pg_cancel_backend(pid integer) RETURNS boolean
+CREATE OR REPLACE FUNCTION sluice_cat.pg_cancel_backend(pid integer) RETURNS boolean
 LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED AS $$ SELECT sluice.cancel_backend(pid) $$;
 
 GRANT EXECUTE ON FUNCTION sluice.cancel_one(text[], integer), sluice.cancel_backend(integer),
-    sluice_info.pg_cancel_backend(integer) TO PUBLIC;
+    sluice_cat.pg_cancel_backend(integer) TO PUBLIC;
 
 -- Nobody else's, whatever default privileges say; filled, where a dump has left it empty.
 DO $do$

@@ -7,14 +7,14 @@ BEGIN
     FOREACH name IN ARRAY '{tables,columns,views}'::text[] LOOP
         definition := regexp_replace(
             pg_catalog.pg_get_viewdef(format('information_schema.%I', name)::pg_catalog.regclass),
-            '(pg_catalog\.)?(pg_(relation|column)_is_updatable\()', 'sluice_info.\2', 'g');
+            '(pg_catalog\.)?(pg_(relation|column)_is_updatable\()', 'sluice_cat.\2', 'g');
         BEGIN
-            EXECUTE format('CREATE OR REPLACE VIEW sluice_info.%I AS %s', name, definition);
+            EXECUTE format('CREATE OR REPLACE VIEW sluice_cat.%I AS %s', name, definition);
         EXCEPTION WHEN invalid_table_definition THEN -- another major version of home has other columns
-            EXECUTE format('DROP VIEW sluice_info.%I', name);
-            EXECUTE format('CREATE VIEW sluice_info.%I AS %s', name, definition);
+            EXECUTE format('DROP VIEW sluice_cat.%I', name);
+            EXECUTE format('CREATE VIEW sluice_cat.%I AS %s', name, definition);
         END;
-        EXECUTE format('GRANT SELECT ON sluice_info.%I TO PUBLIC', name);
+        EXECUTE format('GRANT SELECT ON sluice_cat.%I TO PUBLIC', name);
     END LOOP;
 END
 $do$;

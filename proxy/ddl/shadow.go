@@ -1,13 +1,15 @@
 package ddl
 
 import (
+	"fmt"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 )
 
-// shadowSchema holds the twins, under the names that the originals have.
-const shadowSchema = "sluice_info"
+// shadowSchema holds the twins, under the names that the originals have. It is no longer than the names it stands for, so that
+// errors are where the client wrote them.
+const shadowSchema = "sluice_cat"
 
 // Canceler is the function whose twin also reaches statements that engines run.
 const Canceler = "pg_cancel_backend"
@@ -189,7 +191,7 @@ func shadowAt(tokens []token, i, last int, twins map[string]bool, replace func(f
 	switch {
 	case t.word == "information_schema" && is(i+1, ".") && shadowViews[word(i+2)] && !is(i+3, "("),
 		t.word == "pg_catalog" && is(i+1, ".") && (function(i+2) || view(i+2)):
-		replace(t.start, t.end, shadowSchema)
+		replace(t.start, t.end, fmt.Sprintf("%-*s", t.end-t.start, shadowSchema))
 	case function(i), view(i) && !is(i+1, ".") && inFrom(tokens[:i]):
 		replace(t.start, t.start, shadowSchema+".")
 	}

@@ -42,10 +42,10 @@ func TestShadowNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	if _, err := conn.Exec(t.Context(), `CREATE SCHEMA sluice_info; CREATE VIEW sluice_info.tables AS TABLE information_schema.tables;
-CREATE FUNCTION sluice_info.pg_relation_is_updatable(regclass, boolean) RETURNS int LANGUAGE sql AS 'SELECT 0';
-CREATE VIEW sluice_info.pg_cursors AS TABLE pg_catalog.pg_cursors;
-CREATE FUNCTION sluice_info.pg_cancel_backend(int) RETURNS boolean LANGUAGE sql AS 'SELECT false'`).ReadAll(); err != nil {
+	if _, err := conn.Exec(t.Context(), `CREATE SCHEMA sluice_cat; CREATE VIEW sluice_cat.tables AS TABLE information_schema.tables;
+CREATE FUNCTION sluice_cat.pg_relation_is_updatable(regclass, boolean) RETURNS int LANGUAGE sql AS 'SELECT 0';
+CREATE VIEW sluice_cat.pg_cursors AS TABLE pg_catalog.pg_cursors;
+CREATE FUNCTION sluice_cat.pg_cancel_backend(int) RETURNS boolean LANGUAGE sql AS 'SELECT false'`).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{
