@@ -164,7 +164,7 @@ func TestCancelBackendRight(t *testing.T) {
 		payload := fmt.Sprintf("%d 9000000000000000", pid) // whatever runs, whenever it began
 		for attempt, code := range map[string]string{
 			fmt.Sprintf("SELECT pg_cancel_backend(%d)", pid):                                                                   "42501",
-			fmt.Sprintf("SELECT sluice_cat.pg_cancel_backend(%d)", pid):                                                       "42501",
+			fmt.Sprintf("SELECT sluice_cat.pg_cancel_backend(%d)", pid):                                                        "42501",
 			fmt.Sprintf("SELECT sluice.cancel_backend(%d)", pid):                                                               "42501",
 			fmt.Sprintf("SELECT sluice.announce_cancels('{%s}')", payload):                                                     "42501",
 			"CREATE AGGREGATE pg_temp.forge(text) (SFUNC = array_append, STYPE = text[], FINALFUNC = sluice.announce_cancels)": "42501",
