@@ -61,6 +61,16 @@ func isRowSecurity(n *pg_query.Node) bool {
 	return ok
 }
 
+func enablesRowSecurity(n *pg_query.Node) bool {
+	return n.GetAlterTableCmd().GetSubtype() == pg_query.AlterTableType_AT_EnableRowSecurity
+}
+
+// warnOfLeaks has home tell the client of each way to a table's rows that its row security does not close.
+func (s *Session) warnOfLeaks(ctx context.Context, table uint32) error {
+	_, err := s.Query(ctx, "SELECT sluice.warn_of_leaks($1::pg_catalog.oid::pg_catalog.regclass)", strconv.FormatUint(uint64(table), 10))
+	return err
+}
+
 // govern carries out what defines row security or masks of a foreign table of ours; home does so for all others.
 func (s *Session) govern(ctx context.Context, x *execution) (*cursor, error) {
 	n := x.statement.Node.Stmt
@@ -72,6 +82,9 @@ func (s *Session) govern(ctx context.Context, x *execution) (*cursor, error) {
 	r := s.snapshot.Relations[resolved[0]]
 	if r == nil || r.Kind != 'f' {
 		tag, err := s.Exec(ctx, x.statement.Text)
+		if err == nil && slices.ContainsFunc(n.GetAlterTableStmt().GetCmds(), enablesRowSecurity) {
+			err = s.warnOfLeaks(ctx, resolved[0])
+		}
 		return nil, s.defined(x, tag, nil, err)
 	}
 	oid := strconv.FormatUint(uint64(r.OID), 10)

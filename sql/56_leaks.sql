@@ -65,3 +65,20 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 COMMENT ON FUNCTION sluice.leaks(regclass) IS 'ways to the rows of a table that need no privilege on it, the roles that may go them, and what closes each';
 GRANT EXECUTE ON FUNCTION sluice.leaks(regclass) TO PUBLIC;
+
+-- Warns of each of them that policies, and as masked_too says also masks, do not hold for.
+CREATE OR REPLACE FUNCTION sluice.warn_of_leaks(relation regclass, masked_too boolean DEFAULT false) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    named name := (SELECT c.relname FROM pg_class c WHERE c.oid = warn_of_leaks.relation);
+    l record;
+BEGIN
+    FOR l IN SELECT * FROM sluice.leaks(relation) o WHERE masked_too OR o.kind <> 'role' LOOP -- which row security binds
+        RAISE WARNING USING MESSAGE = concat(format('%s %s gets at rows of table "%s" as they are', l.kind, l.object, named),
+                ', for ' || array_to_string(l.roles, ', ')),
+            HINT = l.remedy;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION sluice.warn_of_leaks(regclass, boolean) IS 'a warning for each way to the rows of a table that row security or masks do not close';
+GRANT EXECUTE ON FUNCTION sluice.warn_of_leaks(regclass, boolean) TO PUBLIC;

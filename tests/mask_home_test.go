@@ -3,6 +3,9 @@ package tests
 import (
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // TestLeaks lists the ways to a table of home that need no privilege on it, closes each by the remedy that is printed with it, and
@@ -49,5 +52,52 @@ func TestLeaks(t *testing.T) {
 	for _, call := range []string{"atomic", "told", "invoked", "private"} {
 		want(t, conn, "SET ROLE leak_reader; SELECT "+call+"()", "42501")
 		want(t, conn, "RESET ROLE", "RESET")
+	}
+}
+
+// hear connects and returns what the server warns of since it was last asked, each with its hint.
+func hear(t *testing.T, url string) (conn *pgx.Conn, heard func() string) {
+	t.Helper()
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" {
+			lines = append(lines, n.Message+" > "+n.Hint)
+		}
+	}
+	conn, err = pgx.ConnectConfig(timed(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(timed(t)) })
+	return conn, func() string {
+		defer func() { lines = nil }()
+		return strings.Join(lines, "\n")
+	}
+}
+
+// TestLeaksWarned enables row security of a table of home that a view and a function get around.
+func TestLeaksWarned(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE item AS SELECT 1 AS id")
+	conn, heard := hear(t, w.through)
+	for _, sql := range []string{"CREATE TABLE pay (id int, salary int)", "CREATE VIEW shown AS SELECT * FROM pay", "GRANT SELECT ON shown TO PUBLIC",
+		"CREATE FUNCTION told() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT sum(salary) FROM pay'", "CREATE TABLE other (id int)",
+		"CREATE POLICY none ON pay USING (false)", "ALTER TABLE other ENABLE ROW LEVEL SECURITY", "ALTER TABLE IF EXISTS nowhere ENABLE ROW LEVEL SECURITY"} {
+		if rows(t, conn, sql); heard() != "" {
+			t.Errorf("%s: a warning", sql)
+		}
+	}
+	want(t, conn, "ALTER TABLE pay ENABLE ROW LEVEL SECURITY", "ALTER TABLE")
+	const warnings = `function public.told() gets at rows of table "pay" as they are, for PUBLIC > REVOKE EXECUTE ON ROUTINE public.told() FROM PUBLIC
+view public.shown gets at rows of table "pay" as they are, for PUBLIC > REVOKE SELECT ON public.shown FROM PUBLIC`
+	if got := heard(); got != warnings {
+		t.Errorf("warned:\n%s", got)
+	}
+	want(t, conn, "REVOKE EXECUTE ON ROUTINE told() FROM PUBLIC; REVOKE SELECT ON shown FROM PUBLIC; ALTER TABLE pay ENABLE ROW LEVEL SECURITY", "REVOKE\nREVOKE\nALTER TABLE")
+	if got := heard(); got != "" {
+		t.Errorf("warned:\n%s", got)
 	}
 }
