@@ -19,7 +19,7 @@ INTEROP_FLAGS ?=
 # How long the comparison of random sequences of messages goes on, and its seed.
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 1
-# How long the oracle is asked generated statements, and their seed.
+# How long generated statements are asked (oracle, leaks), and their seed.
 SECONDS ?= 60
 SEED ?= 1
 # Flags of the benchmarks.
@@ -67,6 +67,11 @@ fuzz: ## Compare random messages with Postgres' answers (FUZZ_SECONDS, FUZZ_SEED
 oracle: ## Compare generated statements with Postgres' answers, on every route (SECONDS, SEED)
 	@.ci/need $(COMPILER) $(SERVER)
 	$(GO) test -count=1 -timeout=0 ./tests -run '^TestOracleGenerated$$' -v -oracle.seconds $(SECONDS) -oracle.seed $(SEED)
+
+.PHONY: leaks
+leaks: ## Ask generated statements as a governed role, and look for what it may not see (SECONDS, SEED)
+	@.ci/need $(COMPILER) $(SERVER)
+	$(GO) test -count=1 -timeout=0 ./tests -run '^TestLeaksGenerated$$' -v -leaks.seconds $(SECONDS) -leaks.seed $(SEED)
 
 .PHONY: bench
 bench: build ## Measure against Postgres and PgBouncer, print one table (BENCH_FLAGS)

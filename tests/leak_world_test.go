@@ -25,13 +25,13 @@ type leakEngine struct {
 	connections map[string]*leakClient
 }
 
-// leakEngines are the engines there are, and tables of both in one statement.
-func leakEngines() []*leakEngine {
+// leakEngines are the engines there are, and tables of both in one statement, with two schemas for each.
+func leakEngines(schemas ...string) []*leakEngine {
 	all := []string{"", "remote", "federated", "home_join"}
 	return []*leakEngine{
-		{name: "duckdb", full: "sl_da", bare: "sl_db", routes: all},
-		{name: "postgres", full: "sl_pa", bare: "sl_pb", routes: all},
-		{name: "both", full: "sl_xa", bare: "sl_xb", routes: []string{"", "federated", "home_join"}},
+		{name: "duckdb", full: schemas[0], bare: schemas[1], routes: all},
+		{name: "postgres", full: schemas[2], bare: schemas[3], routes: all},
+		{name: "both", full: schemas[4], bare: schemas[5], routes: []string{"", "federated", "home_join"}},
 	}
 }
 
@@ -45,7 +45,7 @@ type leakWorld struct {
 
 func newLeakWorld(t *testing.T) *leakWorld {
 	home := hometest.Start(t)
-	w := &leakWorld{direct: hometest.Database(t, home), engines: leakEngines(), home: &leakEngine{}}
+	w := &leakWorld{direct: hometest.Database(t, home), engines: leakEngines("sl_da", "sl_db", "sl_pa", "sl_pb", "sl_xa", "sl_xb"), home: &leakEngine{}}
 	for _, r := range leakRoles {
 		exec(t, w.direct, "DROP ROLE IF EXISTS "+r, "CREATE ROLE "+r+" LOGIN")
 	}

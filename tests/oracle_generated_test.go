@@ -10,12 +10,23 @@ import (
 	"github.com/sluicedb/sluice/internal/sqlgen"
 )
 
-var (
-	generated        = flag.Int("oracle.n", 250, "how many generated statements the oracle is asked")
-	generatedSeconds = flag.Int("oracle.seconds", 0, "ask generated statements for so long instead")
-	generatedSeed    = flag.Uint64("oracle.seed", 1, "seed of the generated statements")
-	generatedFirst   = flag.Uint64("oracle.first", 0, "number of the first statement, to ask a found one again")
-)
+// questions say which generated statements are asked.
+type questions struct {
+	n, seconds  *int
+	seed, first *uint64
+}
+
+// questionFlags declares flags with a prefix.
+func questionFlags(prefix string, n int) questions {
+	return questions{
+		n:       flag.Int(prefix+".n", n, "how many generated statements are asked"),
+		seconds: flag.Int(prefix+".seconds", 0, "ask generated statements for so long instead"),
+		seed:    flag.Uint64(prefix+".seed", 1, "seed of the generated statements"),
+		first:   flag.Uint64(prefix+".first", 0, "number of the first statement, to ask a found one again"),
+	}
+}
+
+var oracleQuestions = questionFlags("oracle", 250)
 
 // settingsOf are those that blocks of statements run under, in turn.
 var settingsOf = [][]string{
@@ -30,19 +41,23 @@ const block = 100
 
 // TestOracleGenerated asks statements that nobody thought of.
 func TestOracleGenerated(t *testing.T) {
-	a := newGenerated(t)
-	end := time.Now().Add(time.Duration(*generatedSeconds) * time.Second)
-	n := *generatedFirst
-	for last := n + uint64(*generated); a.failures < mostFailures; n++ {
-		if *generatedSeconds > 0 && time.Now().After(end) || *generatedSeconds == 0 && n >= last {
+	newGenerated(t).ask(t, oracleQuestions)
+}
+
+// ask asks until there are enough failures.
+func (a *generatedOracle) ask(t *testing.T, q questions) {
+	end := time.Now().Add(time.Duration(*q.seconds) * time.Second)
+	n := *q.first
+	for last := n + uint64(*q.n); a.failures < mostFailures; n++ {
+		if *q.seconds > 0 && time.Now().After(end) || *q.seconds == 0 && n >= last {
 			break
 		}
-		if n == *generatedFirst || n%block == 0 {
+		if n == *q.first || n%block == 0 {
 			a.settings(t, int(n/block)%len(settingsOf))
 		}
-		a.compare(t, *generatedSeed, n)
+		a.compare(t, *q.seed, n)
 	}
-	t.Logf("seed %d up to statement %d: %d differ\n%s", *generatedSeed, n, a.failures, a.oracle.Details())
+	t.Logf("seed %d up to statement %d: %d differ\n%s", *q.seed, n, a.failures, a.oracle.Details())
 }
 
 // generatedOracle is an oracle that is asked generated statements.
@@ -108,8 +123,8 @@ func (a *generatedOracle) settings(t *testing.T, i int) {
 	a.set = settingsOf[i]
 }
 
-// compare asks one statement, and shows a shorter one where it differs.
-func (a *generatedOracle) compare(t *testing.T, seed, n uint64) {
+// generate makes a statement and the form of the protocol to ask it in, and asks it.
+func (a *generatedOracle) generate(t *testing.T, seed, n uint64) (oracle.Statement, []oracle.Finding) {
 	made := a.schema.Generate(seed, n)
 	s := oracle.Statement{SQL: made.SQL, Params: made.Params, Ordered: made.Ordered, Free: made.Free, Generated: true, Form: 1 + int(n%3)}
 	if s.Form == 1 && s.Params != nil {
@@ -119,6 +134,12 @@ func (a *generatedOracle) compare(t *testing.T, seed, n uint64) {
 	if err != nil {
 		t.Fatalf("statement %d of seed %d: %s\n%v", n, seed, s.SQL, err)
 	}
+	return s, findings
+}
+
+// compare asks one statement, and shows a shorter one where it differs.
+func (a *generatedOracle) compare(t *testing.T, seed, n uint64) {
+	s, findings := a.generate(t, seed, n)
 	if len(findings) == 0 {
 		return
 	}

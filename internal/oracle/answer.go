@@ -34,6 +34,7 @@ type answer struct {
 	tag    string
 	code   string // SQLSTATE; empty for success
 	detail string // the error's message, shown but not compared
+	words  string // all that the error says
 }
 
 // field is what a RowDescription says of a column.
@@ -68,7 +69,8 @@ func ask(ctx context.Context, conn *pgconn.PgConn, sql string, params []*string,
 	}
 	var pe *pgconn.PgError
 	if errors.As(err, &pe) {
-		return answer{code: pe.Code, detail: pe.Message}, nil
+		words := []string{pe.Message, pe.Detail, pe.Hint, pe.Where, pe.InternalQuery, pe.SchemaName, pe.TableName, pe.ColumnName, pe.DataTypeName, pe.ConstraintName}
+		return answer{code: pe.Code, detail: pe.Message, words: strings.Join(words, " / ")}, nil
 	}
 	return a, err
 }

@@ -23,13 +23,17 @@ type Side struct {
 	// ReadOnly asks in read-only transactions, and only what may be asked there.
 	ReadOnly bool
 	Lacks    []string // tables that the schema does not have: statements that name one are not asked
-	url      string
-	conn     *pgconn.PgConn
-	counts   counts
+	// Blind is a schema that differs from Schema in what the connection's role may not see alone. What becomes of a statement that
+	// ends in an error, on either side, must be the same there, down to the error's words.
+	Blind  string
+	url    string
+	conn   *pgconn.PgConn
+	counts counts
 }
 
 // Oracle compares the answers of plain tables with those of foreign ones.
 type Oracle struct {
+	Secret   *regexp.Regexp // what no error may say; nil for nothing
 	ctx      context.Context
 	plain    *pgconn.PgConn
 	sides    []*Side
@@ -185,8 +189,16 @@ func (o *Oracle) check(s Statement, side *Side, p protocol, want answer) (refuse
 	if err != nil {
 		return "", "connection: " + err.Error(), side.open(o.ctx, o.settings)
 	}
+	if said := o.told(s, got); said != "" {
+		return "", "secret: " + said, nil
+	}
 	if side.Route != "" && got.code == notSupported && want.code != notSupported {
 		return reason(got.detail), "", nil
+	}
+	if side.Blind != "" && (want.code != "" || got.code != "") {
+		if what, err := o.blind(s, side, p, got); what != "" || err != nil {
+			return "", what, err
+		}
 	}
 	if want.code != got.code && (s.Free && (raised(want.code) || raised(got.code)) || s.Generated && raised(want.code) && raised(got.code)) {
 		side.counts.free++

@@ -12,5 +12,8 @@
 // follows from the difference; such answers are counted. So are those where both are such errors of a generated statement but
 // not the same one: several of its expressions raise some, and which comes first is not promised either. What a route refuses with 0A000 when it is forced is counted, too, by reason.
 //
+// Where a Side has a Blind schema, no such error is left to plans: it must be there, too, word for word. A role that may not see all
+// asks so whether an error depends on what is hidden.
+//
 // Shrink makes a statement that differs as small as it gets, in the form that a file of statements has.
 package oracle
