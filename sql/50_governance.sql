@@ -203,7 +203,8 @@ DECLARE
     named pg_catalog.name := (SELECT c.relname FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) set_row_filter.relation);
 BEGIN
     PERFORM sluice.change_policies(relation, pg_catalog.concat(
-        pg_catalog.format('DROP POLICY IF EXISTS %I ON pg_temp.%I; ', policy, named),
+        (SELECT pg_catalog.format('DROP POLICY %I ON pg_temp.%I; ', policy, named) FROM sluice.policy p
+         WHERE p.relation OPERATOR(pg_catalog.=) set_row_filter.relation AND p.name OPERATOR(pg_catalog.=) policy),
         sluice.policy_ddl(policy, pg_catalog.format('pg_temp.%I', named), true, 'SELECT',
             CASE WHEN role OPERATOR(pg_catalog.=) 'public' THEN 'PUBLIC' ELSE pg_catalog.quote_ident(role) END, expression, NULL)));
     PERFORM sluice.set_row_security(relation, true, NULL);
