@@ -45,7 +45,7 @@ var duckFunctions = slices.Concat(Table{
 
 	{Function, "to_char", []Arg{{Class: Date}, template}, guardedText, dated("DATE", "strftime($1, $2)"), "to_char"},
 	{Function, "to_char", []Arg{{Class: Timestamp}, template}, guardedText, dated("TIMESTAMP", "strftime($1, $2)"), "to_char"},
-	{Function, "date_trunc", []Arg{units, {Class: Timestamp}}, is(Plain(timestampOID)), "date_trunc($1, $2)", "date_functions"},
+	{Function, "date_trunc", []Arg{units, {Class: Timestamp}}, is(Plain(timestampOID)), truncated("$1", "$2"), "date_functions"},
 },
 	parts("year", Date, 4, inYears("DATE")), parts("year", Timestamp, 4, inYears("TIMESTAMP")),
 	parts("quarter", Date, 1, "%s"), parts("quarter", Timestamp, 1, "%s"),
@@ -69,6 +69,11 @@ func parts(name string, of Class, digits int, within string) Table {
 		{Function, "extract", args, numeric, sql, "date_functions"},
 		{Function, "date_part", args, double, sql, "date_functions"},
 	}
+}
+
+// truncated cuts a time off. Bare, DuckDB takes its comparison with what no such time can be for one that NULL decides too.
+func truncated(unit, time string) string {
+	return "CASE WHEN " + time + " IS NOT NULL THEN date_trunc(" + unit + ", " + time + ") END"
 }
 
 // inYears leaves years that the two count differently, and infinity, to home.
