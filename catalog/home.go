@@ -33,11 +33,15 @@ SELECT c.oid, n.nspname, c.relname, c.relkind,
  ) ELSE -1 END,
  pg_catalog.has_table_privilege(c.oid, 'SELECT'),
  a.attnum, a.attname, a.atttypid, a.atttypmod, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attcollation,
+ CASE WHEN a.attcollation OPERATOR(pg_catalog.<>) t.typcollation THEN (
+  SELECT pg_catalog.format('%%I.%%I', s.nspname, l.collname) FROM pg_catalog.pg_namespace s WHERE s.oid OPERATOR(pg_catalog.=) l.collnamespace
+ ) END,
  CASE WHEN l.collprovider OPERATOR(pg_catalog.=) 'd' THEN defaults.bytewise WHEN l.collprovider OPERATOR(pg_catalog.=) 'b' THEN true
   WHEN l.collprovider OPERATOR(pg_catalog.=) 'c' THEN l.collcollate OPERATOR(pg_catalog.=) ANY (bytewise.names) ELSE false END
 FROM bytewise, defaults, pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped
+JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
 LEFT JOIN pg_catalog.pg_collation l ON l.oid OPERATOR(pg_catalog.=) a.attcollation
 WHERE c.oid OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.oid[]) AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p,m,v,f}')
 ORDER BY c.oid, a.attnum`
@@ -74,7 +78,7 @@ func DescribeHome(ctx context.Context, q Querier, oids []uint32) (map[uint32]*Ho
 		}
 		r.Columns = append(r.Columns, Column{
 			Num: int16(n[2]), Name: text(rows, i, 7), Type: uint32(n[3]), Typmod: int32(n[4]), TypeName: text(rows, i, 10),
-			NotNull: text(rows, i, 11) == "t", Collation: uint32(collation), BytewiseC: text(rows, i, 13) == "t",
+			NotNull: text(rows, i, 11) == "t", Collation: uint32(collation), Collate: text(rows, i, 13), BytewiseC: text(rows, i, 14) == "t",
 		})
 	}
 	return found, nil

@@ -226,7 +226,7 @@ func appendHome(b []byte, h *catalog.HomeRelation) []byte {
 	b = appendBool(appendString(appendString(append(b, h.Kind), h.Schema), h.Name), h.Readable)
 	b = binary.AppendUvarint(b, uint64(len(h.Columns)))
 	for _, c := range h.Columns {
-		b = binary.AppendVarint(appendString(appendString(b, c.Name), c.TypeName), int64(c.Num))
+		b = binary.AppendVarint(appendString(appendString(appendString(b, c.Name), c.TypeName), c.Collate), int64(c.Num))
 		b = binary.AppendVarint(binary.AppendUvarint(b, uint64(c.Type)), int64(c.Typmod))
 		b = appendBool(appendBool(binary.AppendUvarint(b, uint64(c.Collation)), c.NotNull), c.BytewiseC)
 	}

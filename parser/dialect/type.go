@@ -8,7 +8,7 @@ type Type struct {
 	Typmod   int32
 	Declared bool   // the modifier is the one that Postgres knows, and not only the engine's
 	Vague    bool   // Postgres may give it another type of text
-	Collate  string // text: the qualified name of a collation that is not the type's own; "?" for one that is not known
+	Collate  string // text: the qualified name of a collation that is not the type's own, or Indeterminate
 	Bytewise bool   // text: compares by bytes, so that an engine may order it
 	Exact    bool   // text: equality is that of bytes
 	AsText   bool   // no text, but shipped as such: its values mean something only to home
@@ -17,6 +17,7 @@ type Type struct {
 	Loose    bool   // numeric, held as a decimal: a value may display with a smaller scale than the type's
 	// Dynamic is the engine's expression for that scale, empty where the value's origin is out of reach.
 	Dynamic string
+	Null    bool   // home knows the value for NULL while it plans
 	Text    string // of a literal that an entry takes: what it says
 }
 
@@ -58,21 +59,27 @@ func TextOf(from ...Type) Type {
 	for _, f := range from {
 		if f.IsText() || f.OID == bpcharOID {
 			t.Bytewise, t.Exact, t.Vague = t.Bytewise && f.Bytewise, t.Exact && f.Exact, t.Vague || f.Vague
-			t.Collate = collate(t.Collate, f.Collate)
+			t.Collate = Collate(t.Collate, f.Collate)
 		}
+	}
+	if t.Collate == Indeterminate {
+		t.Bytewise, t.Exact = false, false
 	}
 	return t
 }
 
-// collate is the collation of what comes from two values.
-func collate(a, b string) string {
+// Indeterminate is the collation of what comes from values under several ones: home refuses to compare by it.
+const Indeterminate = "?"
+
+// Collate is the collation of what comes from two values.
+func Collate(a, b string) string {
 	switch {
 	case a == "" || a == b:
 		return b
 	case b == "":
 		return a
 	}
-	return "?"
+	return Indeterminate
 }
 
 // IsInt reports whether the type is an integer.

@@ -45,7 +45,10 @@ func (s *shipper) cast(c *pg_query.TypeCast, e *scope) (string, typ, bool) {
 		return s.no("a NULL of type numeric is computed at home")
 	}
 	if isNull(c.Arg) {
-		return "CAST(NULL AS " + s.d.Type(want.OID, want.Typmod) + ")", want, true
+		declared := want.Declared
+		sql, t, ok := s.null(want)
+		t.Declared = declared
+		return sql, t, ok
 	}
 	if oid == numericOID && want.Typmod >= 4 {
 		return s.rounded(list[0], want)
@@ -83,6 +86,9 @@ func modified(oid uint32, mods []*pg_query.Node) (typ, bool) {
 func (s *shipper) rounded(o operand, want typ) (string, typ, bool) {
 	if _, _, ok := o.typ.Digits(); !ok {
 		return s.unproven("a cast from %s to numeric(p,s)", o.typ.Name())
+	}
+	if o.typ.Null {
+		return s.null(want)
 	}
 	s.expose(o)
 	want.Declared, s.raises = true, true

@@ -37,3 +37,12 @@ func (s *shipper) collated(entry *dialect.Entry, args []typ, t typ) typ {
 	t.Bytewise = s.b.bytewise()
 	return t
 }
+
+// undecided reports whether an entry compares operands by a collation that they do not agree on, which home refuses.
+func undecided(entry *dialect.Entry, args []typ) bool {
+	compares := slices.ContainsFunc(entry.Args, func(a dialect.Arg) bool { return comparing[a.Class] })
+	return compares && dialect.TextOf(args...).Collate == dialect.Indeterminate
+}
+
+// comparing are the classes of text whose collation matters.
+var comparing = map[dialect.Class]bool{dialect.Equal: true, dialect.Ordered: true, dialect.Letters: true, dialect.Sorted: true, dialect.Grouped: true}

@@ -139,12 +139,20 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 				types[i].Text = out[i].literal
 			}
 		}
+		if strict(entry) && anyNull(out) && !undecided(entry, types) {
+			if t, fit := entry.Result.Of(types); fit != dialect.Misfit {
+				return s.null(s.collated(entry, types, t))
+			}
+		}
 		if entry.Raises() {
 			s.exposeCall(kind, out)
 			if s.raises = true; kind == dialect.Operator && foldsBadly(name, out) {
 				s.no("operator %s over constants is computed at home while it plans", name)
 				return "", typ{}, false
 			}
+		}
+		if undecided(entry, types) {
+			continue
 		}
 		t, fit := entry.Result.Of(types)
 		switch fit {
@@ -156,7 +164,7 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		}
 		s.require(entry, out)
 		t = s.collated(entry, types, t)
-		t.Declared = false
+		t.Declared, t.Null = false, false
 		if kind == dialect.Operator {
 			s.widen(name, out, &t)
 		}

@@ -242,20 +242,26 @@ func lastName(names []*pg_query.Node) string {
 
 func (s *shipper) logic(b *pg_query.BoolExpr, e *scope) (string, typ, bool) {
 	parts := make([]string, len(b.Args))
+	nulls := 0
 	for i, a := range b.Args {
 		sql, t, ok := s.expression(a, e)
 		if !ok {
 			return "", typ{}, false
+		}
+		if t.Null {
+			nulls++
 		}
 		if t.OID != boolOID && sql != "NULL" {
 			return s.no("a condition that is no boolean is evaluated at home")
 		}
 		parts[i] = sql
 	}
-	switch b.Boolop {
-	case pg_query.BoolExprType_NOT_EXPR:
+	switch {
+	case nulls == len(parts):
+		return s.null(boolean)
+	case b.Boolop == pg_query.BoolExprType_NOT_EXPR:
 		return "(NOT " + parts[0] + ")", boolean, true
-	case pg_query.BoolExprType_OR_EXPR:
+	case b.Boolop == pg_query.BoolExprType_OR_EXPR:
 		return "(" + strings.Join(parts, " OR ") + ")", boolean, true
 	default:
 		return "(" + strings.Join(parts, " AND ") + ")", boolean, true

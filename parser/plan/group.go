@@ -85,16 +85,24 @@ func (s *shipper) setEntries(list []*pg_query.Node, e *scope, columns []scopeCol
 			continue
 		}
 		if i := target(n, columns, e, false); i >= 0 && columns[i].fixed || i < 0 && !refers(n) {
-			s.no("grouping sets over constants are evaluated at home, which does not sort by them")
+			s.constantSets()
 			return nil, false
 		}
 		sql, t, ok := s.key(n, e, columns, false)
 		if !ok || !s.groups(t) {
 			return nil, false
 		}
+		if t.Null {
+			s.constantSets()
+			return nil, false
+		}
 		parts = append(parts, sql)
 	}
 	return parts, true
+}
+
+func (s *shipper) constantSets() {
+	s.no("grouping sets over constants are evaluated at home, which does not sort by them")
 }
 
 // groupingFunc prints GROUPING(…), which tells what a row was grouped by.

@@ -120,18 +120,22 @@ func (s *shipper) inList(x *pg_query.A_Expr, not bool, e *scope) (string, typ, b
 		return "", typ{}, false
 	}
 	items := x.Rexpr.GetList().GetItems()
-	parts := make([]string, len(items))
+	parts, types := make([]string, len(items)), make([]typ, len(items))
 	for i, n := range items {
 		var t typ
 		if parts[i], t, ok = s.typed(n, e, lt); !ok {
 			return "", typ{}, false
 		}
+		types[i] = t
 		if lt.OID == float8OID {
 			parts[i], t = s.double(operand{node: n, sql: parts[i], typ: t}, e)
 		}
 		if parts[i] != "NULL" && !comparableTypes(lt, t, false) {
 			return s.unproven("IN over %s and %s", lt.Name(), t.Name())
 		}
+	}
+	if nullIn(lt, items, types) {
+		return s.null(boolean)
 	}
 	op := " IN ("
 	if not {
@@ -147,6 +151,7 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		return "", typ{}, false
 	}
 	var bounds [2]string
+	nulls := 0
 	for i := range bounds {
 		var t typ
 		if bounds[i], t, ok = s.typed(items[i], e, lt); !ok {
@@ -161,6 +166,12 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		if bounds[i] != "NULL" && !comparableTypes(lt, t, true) {
 			return s.unproven("BETWEEN over %s and %s", lt.Name(), t.Name())
 		}
+		if t.Null || isNull(items[i]) {
+			nulls++
+		}
+	}
+	if lt.Null || nulls == len(bounds) {
+		return s.null(boolean)
 	}
 	op := " BETWEEN "
 	if x.Kind == pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN {
@@ -177,6 +188,9 @@ func (s *shipper) nullIf(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	lt, rt := list[0].typ, list[1].typ
 	if lt.OID != rt.OID || lt.Loose || !comparableTypes(lt, rt, false) {
 		return s.unproven("NULLIF over %s and %s", lt.Name(), rt.Name())
+	}
+	if lt.Null {
+		return s.null(lt)
 	}
 	return "nullif(" + list[0].sql + ", " + list[1].sql + ")", lt, true
 }

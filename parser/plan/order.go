@@ -93,6 +93,9 @@ func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
 
 // sortKey prints one key of ORDER BY.
 func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+	if s.settled(q, e, columns, k.Node) {
+		return "", false
+	}
 	if i := target(k.Node, columns, e, true); i >= 0 {
 		sql := strconv.Itoa(i + 1) // by position: names need not be unique
 		if t := columns[i].typ; t.Wide || t.IsFloat() {

@@ -32,7 +32,7 @@ func (s *shipper) query(q *pg_query.SelectStmt, outer *scope) (string, []scopeCo
 	default:
 		body, columns, ok = s.selectBody(q, e)
 	}
-	if !ok {
+	if !ok || s.loses(q, e, columns) {
 		return "", nil, false
 	}
 	tail, ok := s.orderAndLimit(q, e, columns)
@@ -105,7 +105,7 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 	if !ok {
 		return "", nil, false
 	}
-	e.windows = q.WindowClause
+	e.windows, e.equals = q.WindowClause, s.equalsOf(q, e)
 	targets, columns, ok := s.targets(q.TargetList, e)
 	if !ok {
 		return "", nil, false
@@ -144,6 +144,8 @@ func (s *shipper) distinct(q *pg_query.SelectStmt, e *scope, columns []scopeColu
 	switch {
 	case len(q.DistinctClause) == 0:
 		return "", true
+	case s.settled(q, e, columns):
+		return "", false
 	case plainDistinct(q.DistinctClause):
 		if !allGroupable(columns) {
 			s.unproven("DISTINCT over columns of these types")
@@ -215,7 +217,9 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		if name == "" {
 			name = nameOf(t.Val)
 		}
-		columns = append(columns, scopeColumn{name: name, sql: sql, typ: typ, fixed: !refers(t.Val), raises: raises})
+		fixed := typ.Null || !refers(t.Val)
+		typ.Null = false
+		columns = append(columns, scopeColumn{name: name, sql: sql, typ: typ, fixed: fixed, raises: raises})
 	}
 	if len(columns) == 0 {
 		s.no("a select list without columns is evaluated at home")

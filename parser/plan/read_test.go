@@ -137,7 +137,9 @@ func columns(t *testing.T, d *datadriven.TestData, words []string) (list []catal
 		name, typ, _ := strings.Cut(w, ":")
 		c := catalog.Column{Num: int16(i + 1), Name: name, Collation: defaultCollation}
 		if typ, c.BytewiseC = strings.CutSuffix(typ, ":C"); c.BytewiseC {
-			c.Collation = cCollation
+			c.Collation, c.Collate = cCollation, `pg_catalog."C"`
+		} else if typ, c.BytewiseC = strings.CutSuffix(typ, ":POSIX"); c.BytewiseC {
+			c.Collation, c.Collate = posixCollation, `pg_catalog."POSIX"`
 		}
 		c.Type, c.Typmod = typeOf(d, t, typ)
 		if c.TypeName = typ; !textual[c.Type] {

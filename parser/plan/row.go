@@ -15,12 +15,19 @@ func (s *shipper) rows(l, r *pg_query.Node, op string, e *scope) (string, typ, b
 	}
 	switch op {
 	case "=", "<>":
-		parts := make([]string, len(a))
+		parts, nulls := make([]string, len(a)), 0
 		for i := range a {
+			var t typ
 			var ok bool
-			if parts[i], _, ok = s.compare(a[i], b[i], op, e); !ok {
+			if parts[i], t, ok = s.compare(a[i], b[i], op, e); !ok {
 				return "", typ{}, false
 			}
+			if t.Null {
+				nulls++
+			}
+		}
+		if nulls == len(parts) {
+			return s.null(boolean)
 		}
 		return "(" + strings.Join(parts, map[string]string{"=": " AND ", "<>": " OR "}[op]) + ")", boolean, true
 	case "<", "<=", ">", ">=":
@@ -34,9 +41,12 @@ func (s *shipper) rowOrder(a, b []*pg_query.Node, op string, e *scope) (string, 
 	if len(a) == 1 {
 		return s.compare(a[0], b[0], op, e)
 	}
-	before, _, ok := s.compare(a[0], b[0], op[:1], e)
+	before, t, ok := s.compare(a[0], b[0], op[:1], e)
 	if !ok {
 		return "", typ{}, false
+	}
+	if t.Null { // but Postgres computes what stands beside it
+		return s.no("comparing rows with NULLs by %s is done at home", op)
 	}
 	same, _, ok := s.compare(a[0], b[0], "=", e)
 	if !ok {

@@ -12,6 +12,7 @@ type scope struct {
 	relations []scopeRelation
 	ctes      []scopeRelation // common table expressions, by alias
 	windows   []*pg_query.Node
+	equals    *equals // of a query with grouping sets
 	outer     *scope
 }
 

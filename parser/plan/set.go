@@ -52,8 +52,8 @@ func (s *shipper) united(lc, rc []scopeColumn, all bool) ([]scopeColumn, bool) {
 			return nil, false
 		default:
 			t.Bytewise, t.Exact, t.Declared = l.Bytewise && r.Bytewise, l.Exact && r.Exact, l.Declared && r.Declared
-			if l.Collate != r.Collate {
-				t.Collate = "?"
+			if t.Collate = dialect.Collate(l.Collate, r.Collate); t.Collate == dialect.Indeterminate {
+				t.Bytewise, t.Exact = false, false
 			}
 			t.Loose, t.Dynamic, t.Narrow = l.Loose || r.Loose, "", false
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // shipSelects makes one source of each SELECT within the statement that its server can compute as a whole and that yields
@@ -123,7 +124,7 @@ func columnFor(c scopeColumn) (catalog.Column, bool) {
 	out := catalog.Column{Name: c.name, Type: t.OID, Typmod: t.Typmod, TypeName: name, Collation: defaultCollation, Collate: t.Collate, BytewiseC: t.Bytewise}
 	modifier, ok := "", true
 	switch {
-	case t.AsText, t.Loose, t.Vague, t.Collate == "?", name == "":
+	case t.AsText, t.Loose, t.Vague, t.Collate == dialect.Indeterminate, name == "":
 		return out, false
 	case t.OID == bpcharOID, t.OID == varcharOID && t.Declared && t.Typmod > 4:
 		modifier, ok = "("+itoa(int(t.Typmod)-4)+")", t.Declared && t.Typmod > 4

@@ -89,6 +89,9 @@ func comparableTypes(a, b typ, ordered bool) bool {
 	case a.Wide || b.Wide:
 		return false
 	case dialect.Text.Takes(a) && dialect.Text.Takes(b):
+		if dialect.TextOf(a, b).Collate == dialect.Indeterminate {
+			return false
+		}
 		if ordered {
 			return a.Bytewise && b.Bytewise
 		}

@@ -18,6 +18,9 @@ func (s *shipper) coalesce(c *pg_query.CoalesceExpr, e *scope) (string, typ, boo
 	for i, p := range parts {
 		conditions[i] = p + " IS NOT NULL"
 	}
+	if allNull(list) {
+		return s.null(t)
+	}
 	t.Dynamic = scaleOf(conditions, list, t)
 	return "coalesce(" + strings.Join(parts, ", ") + ")", t, true
 }
@@ -63,6 +66,7 @@ func (s *shipper) sameType(nodes []*pg_query.Node, e *scope) (list []operand, t 
 		}
 		o.sql = s.brought(*o, t)
 	}
+	t.Null = false
 	return list, t, true
 }
 
@@ -157,7 +161,8 @@ func (s *shipper) common(list []operand) (typ, bool) {
 func alike(list []operand) bool {
 	for _, o := range list {
 		t := list[0].typ
-		if o.typ.OID == unknownOID || !o.typ.Declared || o.typ.Loose || o.typ.OID != t.OID || o.typ.Typmod != t.Typmod || o.typ.Collate != t.Collate {
+		if o.typ.OID == unknownOID || !o.typ.Declared || o.typ.Loose || o.typ.OID != t.OID || o.typ.Typmod != t.Typmod || o.typ.Collate != t.Collate ||
+			o.typ.Bytewise != t.Bytewise || o.typ.Exact != t.Exact {
 			return false
 		}
 	}
@@ -192,6 +197,7 @@ func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
 		results = append(results, c.Defresult)
 	}
 	whens := make([]string, len(c.Args))
+	never := true
 	for i, w := range c.Args {
 		var t typ
 		var ok bool
@@ -203,10 +209,14 @@ func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
 		if !ok || t.OID != boolOID {
 			return s.no("this form of CASE is evaluated at home")
 		}
+		never = never && t.Null
 	}
 	list, t, ok := s.sameType(results, e)
 	if !ok {
 		return "", typ{}, false
+	}
+	if never && (c.Defresult == nil || list[len(list)-1].isNull()) {
+		return s.null(t)
 	}
 	thens := printed(list)
 	t.Dynamic = scaleOf(whens, list, t)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,12 @@ func (s *shipper) window(w *pg_query.WindowDef, e *scope) (string, bool) {
 	}
 	var parts []string
 	var keys []string
+	for _, n := range slices.Concat(w.PartitionClause, w.OrderClause) {
+		if e.equals.in(n) {
+			s.no("rows of grouping sets are ordered at home by columns that a condition equates")
+			return "", false
+		}
+	}
 	for _, n := range w.PartitionClause {
 		sql, t, ok := s.expression(n, e)
 		if !ok || !s.groups(t) {

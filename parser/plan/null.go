@@ -1,0 +1,41 @@
+package plan
+
+import (
+	"slices"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/sluicedb/sluice/parser/dialect"
+)
+
+// null prints a NULL that Postgres knows for one while it plans: it computes nothing of what stands beside it. An engine may
+// compute that, and raise an error.
+func (s *shipper) null(t typ) (string, typ, bool) {
+	t.Null, t.Declared, t.Narrow, t.Loose, t.Dynamic = true, false, false, false, ""
+	return "CAST(NULL AS " + s.d.Type(t.OID, t.Typmod) + ")", t, true
+}
+
+// strict reports whether what an entry ships yields NULL wherever an operand is NULL.
+func strict(entry *dialect.Entry) bool {
+	switch entry.Kind {
+	case dialect.Operator:
+		return entry.Name != "IS DISTINCT FROM" && entry.Name != "IS NOT DISTINCT FROM"
+	case dialect.Function, dialect.Cast:
+		return true
+	}
+	return false
+}
+
+func (o operand) isNull() bool { return o.typ.Null || o.node != nil && isNull(o.node) }
+
+func anyNull(list []operand) bool { return slices.ContainsFunc(list, operand.isNull) }
+
+// allNull reports whether operands are NULLs, one at least of a type.
+func allNull(list []operand) bool {
+	return slices.ContainsFunc(list, func(o operand) bool { return o.typ.Null }) && !slices.ContainsFunc(list, func(o operand) bool { return !o.isNull() })
+}
+
+// nullIn reports whether home makes NULL of IN while it plans: of no value, or beside none.
+func nullIn(value typ, items []*pg_query.Node, types []typ) bool {
+	return value.Null || len(items) == 1 && (types[0].Null || isNull(items[0]))
+}
