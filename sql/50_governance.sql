@@ -97,6 +97,7 @@ DECLARE
     named pg_catalog.name := (SELECT c.relname FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) rehearse_policies.relation);
     left_over sluice.policy[];
     broken pg_catalog.name[] := '{}';
+    away pg_catalog.regclass;
     p record;
 BEGIN
     BEGIN
@@ -121,6 +122,15 @@ BEGIN
         END LOOP;
         IF statement OPERATOR(pg_catalog.<>) '' THEN
             EXECUTE statement;
+        END IF;
+        away := (SELECT d.refobjid FROM pg_catalog.pg_policy n
+            JOIN pg_catalog.pg_depend d ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_policy'::pg_catalog.regclass AND d.objid OPERATOR(pg_catalog.=) n.oid
+            JOIN sluice.relations r ON r.oid OPERATOR(pg_catalog.=) d.refobjid
+            WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+              AND n.polrelid OPERATOR(pg_catalog.=) pg_catalog.format('pg_temp.%I', named)::pg_catalog.regclass LIMIT 1);
+        IF away IS NOT NULL THEN
+            RAISE feature_not_supported USING MESSAGE = pg_catalog.format('a rule of foreign table "%s" cannot read foreign table "%s"', relation, away),
+                HINT = 'Sub-selects in rules are evaluated at home: let it read a table of this server.';
         END IF;
         PERFORM pg_catalog.set_config(name, value, true) FROM (VALUES ('search_path', 'pg_catalog'), ('datestyle', 'ISO'), ('intervalstyle', 'postgres'),
             ('extra_float_digits', '1'), ('bytea_output', 'hex'), ('standard_conforming_strings', 'on'), ('quote_all_identifiers', 'off')) AS s (name, value);

@@ -244,6 +244,10 @@ func compareMasks(t *testing.T, direct, through, server string) {
 	want(t, foreign, "SELECT count(*), min(email) FROM fx.pii", "3|ann@x.io")
 	for _, bad := range [][2]string{
 		{"SELECT sluice.set_column_mask('fx.pii', 'none', '1')", "42703"},
+		{"SELECT sluice.set_column_mask('fx.pii', 'id', '(SELECT count(*)::int FROM fx.pii)')", "0A000"},
+		{"CREATE VIEW fx.seen AS SELECT id FROM fx.pii", "CREATE VIEW"},
+		{"SELECT sluice.set_row_filter('fx.pii', 'public', 'id IN (SELECT id FROM fx.seen)')", "0A000"},
+		{"DROP VIEW fx.seen", "DROP VIEW"},
 		{"SELECT sluice.set_column_mask('fx.pii', 'id', '''x''::text')", "42804"},
 		{"SELECT sluice.set_column_mask('fx.pii', 'id', 'nothing')", "42703"},
 		{"SELECT sluice.set_column_mask('fx.pii', 'id', 'max(id)')", "42803"},
