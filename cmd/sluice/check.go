@@ -178,6 +178,7 @@ func (c *checker) checkDatabase(ctx context.Context, config *pgconn.Config, data
 		return true
 	}
 	if installed == newest {
+		c.checkAccount(ctx, session{conn}, database, config.User)
 		c.ok(what, fmt.Sprintf("catalog version %d, %d servers, %d relations", installed, len(snapshot.Servers), len(snapshot.Relations)))
 	}
 	for _, server := range sortedServers(snapshot) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -104,6 +105,30 @@ $`
 	exec(t, url, "UPDATE sluice.schema_migrations SET version = 999")
 	if out, err = runCheck(t, "--home", url); !errors.Is(err, errSaid) || !strings.Contains(out, "catalog has version 999, this binary 1 → use the newest binary") {
 		t.Errorf("with a catalog from the future: %v\n%s", err, out)
+	}
+}
+
+// TestCheckAccount runs with an account that is no superuser, before and behind the GRANTs that the command names.
+func TestCheckAccount(t *testing.T) {
+	home := hometest.Start(t)
+	address := hometest.Database(t, home)
+	install(t, address)
+	exec(t, address, "CREATE ROLE check_proxy LOGIN", "INSERT INTO sluice.column_mask (relation, column_name, expression) VALUES ('pg_class'::regclass, 'relname', 'sluice.mask_hash(relname)')")
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User("check_proxy")
+	out, err := runCheck(t, "--home", u.String())
+	grants := regexp.MustCompile(`(?m)^FAIL .* → (GRANT .* TO check_proxy)$`).FindAllStringSubmatch(out, -1)
+	if !errors.Is(err, errSaid) || len(grants) != 3 {
+		t.Fatalf("check names %d grants, want 3: %v\n%s", len(grants), err, out)
+	}
+	for _, g := range grants {
+		exec(t, address, g[1])
+	}
+	if out, err := runCheck(t, "--home", u.String()); err != nil {
+		t.Errorf("with the privileges: %v\n%s", err, out)
 	}
 }
 

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// accountSQL yields what the proxy's own account may not do in a database: the privilege that it lacks, as GRANT names it,
+// and what it is for.
+const accountSQL = `SELECT privilege, use FROM (VALUES
+ ('EXECUTE ON FUNCTION sluice.write_audit(json)', 'write the audit', has_function_privilege('sluice.write_audit(json)', 'EXECUTE')),
+ ('EXECUTE ON FUNCTION sluice.cancel_channel()', 'learn what pg_cancel_backend cancels', has_function_privilege('sluice.cancel_channel()', 'EXECUTE')),
+ ('SELECT ON sluice.mask_salt', 'compute sluice.mask_hash', has_table_privilege('sluice.mask_salt', 'SELECT')
+   OR NOT EXISTS (SELECT FROM sluice.column_mask WHERE expression LIKE '%mask_hash%'))
+) AS needed (privilege, use, held) WHERE NOT held`
+
+// checkAccount looks for privileges that the account of --home needs and lacks.
+func (c *checker) checkAccount(ctx context.Context, s session, database, account string) {
+	what := "database " + database
+	rows, err := s.Query(ctx, accountSQL)
+	if err != nil {
+		c.fail(what, err, "see that schema sluice is as CREATE EXTENSION sluice made it")
+		return
+	}
+	for _, row := range rows {
+		c.fail(what, errors.New(account+" cannot "+*row[1]), fmt.Sprintf("GRANT %s TO %s", *row[0], account))
+	}
+}
