@@ -29,7 +29,10 @@ var _ engines.Federation = (*Federation)(nil)
 // temp_directory, max_temp_directory_size and threads.
 func NewFederation(options map[string]string) (*Federation, error) {
 	f := &Federation{runs: map[bindings.IdxT]*federated{}}
-	f.config.settings = [][2]string{{"memory_limit", defaultMemoryLimit}, {"preserve_insertion_order", "false"}}
+	f.config.settings = [][2]string{
+		{"memory_limit", defaultMemoryLimit}, {"preserve_insertion_order", "false"},
+		{"disabled_optimizers", "window_self_join"}, // which reads a feed twice
+	}
 	for name, value := range options {
 		i := slices.IndexFunc(serverOptions, func(o engines.Option) bool { return o.Name == name && !slices.Contains(ofFiles, name) })
 		if i < 0 {

@@ -158,6 +158,33 @@ func TestFeedJoins(t *testing.T) {
 	}
 }
 
+// TestFeedOnce reads a feed once where a statement names it once: there may be no second time.
+func TestFeedOnce(t *testing.T) {
+	e, f := database(t, nil), federation(t)
+	var open atomic.Int32
+	for _, sql := range []string{
+		"SELECT bool_or(true) OVER (PARTITION BY k) FROM sluice_feed(1)",
+		"SELECT k, i, count(*) OVER (PARTITION BY k) FROM sluice_feed(1)",
+		"SELECT i FROM (SELECT i, row_number() OVER (PARTITION BY k ORDER BY i) AS n FROM sluice_feed(1)) WHERE n = 1",
+		"SELECT i, k FROM sluice_feed(1) ORDER BY k LIMIT 3",
+		"SELECT a.range, (SELECT max(i) FROM sluice_feed(1) WHERE k = a.range) FROM range(10) a",
+		"SELECT k, i, count(DISTINCT i), avg(i) FROM sluice_feed(1) GROUP BY GROUPING SETS ((k), (i), ())",
+		"WITH c AS (SELECT k, i FROM sluice_feed(1)) SELECT a.i FROM c a JOIN c b ON a.i = b.k",
+		"SELECT i FROM sluice_feed(1) INTERSECT SELECT range FROM range(5)",
+	} {
+		reads := 0
+		feed := feedOf(e, "SELECT i, i % 10 AS k FROM range(1000) r(i)", &open, "i", "BIGINT", "k", "BIGINT")
+		read := feed.Open
+		feed.Open = func(ctx context.Context) (engines.Stream, error) {
+			reads++
+			return read(ctx)
+		}
+		if _, err := federate(t, f, sql, feed); err != nil || reads != 1 {
+			t.Errorf("%s: read %d times, %v", sql, reads, err)
+		}
+	}
+}
+
 // TestFeedErrors has sources fail when they are opened and in their midst: the statement fails as they do.
 func TestFeedErrors(t *testing.T) {
 	e, f := database(t, nil), federation(t)

@@ -69,7 +69,9 @@ func (b *builder) twice(sql string) bool {
 }
 
 // feedOf is the FROM item that reads an input of a federated statement, the first being 1.
-func feedOf(input int) string { return "sluice_feed(" + itoa(input) + ")" }
+func feedOf(input int) string { return feedName + itoa(input) + ")" }
+
+const feedName = "sluice_feed("
 
 // several reports whether relations of more than one place take part, so that no one engine can compute the statement.
 func (b *builder) several() bool {

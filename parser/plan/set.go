@@ -127,6 +127,10 @@ func (s *shipper) recursive(c *pg_query.CommonTableExpr, q *pg_query.SelectStmt,
 	if !ok {
 		return "", no, false
 	}
+	if s.feeds && strings.Contains(right, feedName) {
+		s.no("inputs would be read again for each step of WITH RECURSIVE")
+		return "", no, false
+	}
 	columns, ok := s.united(lc, rc, q.All)
 	if !ok {
 		return "", no, false

@@ -49,3 +49,5 @@ SELECT x.k, (SELECT f4 FROM {s}.floats y WHERE y.k > x.k ORDER BY y.k LIMIT 1) F
 SELECT x.k, GROUPING(x.k), every(x.k <> x.k) FROM {s}.exact x WHERE x.k = '1' GROUP BY CUBE (x.k) ORDER BY 3, 1 ASC, 2 DESC;
 SELECT x.k, y.k FROM {s}.exact x JOIN {s}.ints y ON x.k = y.k WHERE x.k < 4 GROUP BY ROLLUP (x.k, y.k) ORDER BY x.k DESC, y.k, GROUPING(y.k) DESC;
 SELECT x.k, rank() OVER (ORDER BY x.k), count(*) FROM {s}.exact x WHERE x.k = 1 GROUP BY ROLLUP (x.k);
+SELECT bool_or(true) OVER (PARTITION BY bytes), count(*) OVER (PARTITION BY x.k) FROM {s}.coll x JOIN {s}.dates y ON x.k = y.k;
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r JOIN {s}.coll c ON c.k = n WHERE n < 5) SELECT n FROM r JOIN {s}.dates d ON d.k = n ORDER BY n;
