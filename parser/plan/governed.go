@@ -53,7 +53,9 @@ func (b *builder) relation(s *source) (string, error) {
 		c := &s.table.Columns[i]
 		name := s.dialect.Identifier(dialect.ColumnName(c))
 		sql := name
-		if mask := s.rules.Masks[c.Name]; mask != nil {
+		if mask := s.rules.Masks[c.Name]; nothing(mask) {
+			sql = "CAST(NULL AS " + s.dialect.Type(c.Type, c.Typmod) + ")"
+		} else if mask != nil {
 			if sql, err = print(mask, where == ""); err != nil && where != "" { // not before the filter
 				sql, err = print(mask, true)
 				sql = "CASE WHEN " + where + " THEN " + sql + " END"
@@ -72,6 +74,14 @@ func (b *builder) relation(s *source) (string, error) {
 		}
 	}
 	return sql + ")", nil
+}
+
+// nothing reports whether an expression is NULL, of whatever type.
+func nothing(n *pg_query.Node) bool {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().Arg
+	}
+	return isNull(n)
 }
 
 // rulePrinter returns what prints expressions of rules for the engine, over the columns of the table itself. An error says
