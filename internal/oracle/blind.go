@@ -1,6 +1,12 @@
 package oracle
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// numbered are names that the proxy gives.
+var numbered = regexp.MustCompile(`sluice_\d+`)
 
 // told returns what an error says that is secret, but for what the statement says itself.
 func (o *Oracle) told(s Statement, got answer) string {
@@ -24,7 +30,8 @@ func (o *Oracle) blind(s Statement, side *Side, p protocol, got answer) (differs
 	if what := difference(other, got, s.Ordered); what != "" {
 		return "hidden: " + what, nil
 	}
-	if a, b := strings.ReplaceAll(other.words, side.Blind+".", side.Schema+"."), got.words; a != b {
+	a, b := strings.ReplaceAll(other.words, side.Blind+".", side.Schema+"."), got.words
+	if numbered.ReplaceAllString(a, "") != numbered.ReplaceAllString(b, "") {
 		return "hidden words: want " + a + ", got " + b, nil
 	}
 	return "", nil
