@@ -40,6 +40,7 @@ type leakAttempt struct {
 	same   bool     // compared with the tables of what leak_alice may see, in home
 	blind  bool     // compared with such tables behind the same engine
 	vague  bool     // sampling, which foreign tables do not know
+	free   bool     // made on no forced route, which may refuse it sooner or later than what it waits for
 	place  int      // among all attempts
 
 	mu    sync.Mutex
@@ -215,6 +216,9 @@ func apart(said []string) (others, notices []string) {
 // roads are the ways on which an attempt is made on an engine: each route, in the protocols by turns, or in all of them.
 func (a *leakAttempt) roads(e *leakEngine) (list []road) {
 	for i, route := range e.routes {
+		if a.free && route != "" {
+			continue
+		}
 		for j, p := range leakProtocols {
 			if *leakWhole || (a.place+i)%len(leakProtocols) == j {
 				list = append(list, road{e, route, p})
@@ -274,7 +278,7 @@ func summary(outcomes map[string][]string) string {
 func readAttempt(d *datadriven.TestData) *leakAttempt {
 	text := strings.ReplaceAll(d.Input, "\n ", " ")
 	place, _ := strconv.Atoi(d.Pos[strings.LastIndex(d.Pos, ":")+1:])
-	return &leakAttempt{script: strings.Split(text, "\n"), same: d.Cmd == "same", blind: d.Cmd == "blind", vague: d.HasArg("vague"), place: place, twins: map[string][]string{}}
+	return &leakAttempt{script: strings.Split(text, "\n"), same: d.Cmd == "same", blind: d.Cmd == "blind", vague: d.HasArg("vague"), free: d.HasArg("free"), place: place, twins: map[string][]string{}}
 }
 
 // TestLeakCorpus makes every attempt of the corpus on every route, engine and protocol. It fails wherever leak_alice is told of what

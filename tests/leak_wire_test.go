@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +36,7 @@ type leakClient struct {
 	said     []string // since take was called, one line for each message
 	format   []pgproto3.FieldDescription
 	types    *pgtype.Map
+	cancel   pgproto3.CancelRequest
 }
 
 // dialLeak connects, and takes the connection from pgconn once it is logged in.
@@ -48,7 +51,7 @@ func dialLeak(url string, settings ...string) (*leakClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &leakClient{conn: h.Conn, frontend: h.Frontend, status: 'I', types: pgtype.NewMap()}
+	c := &leakClient{conn: h.Conn, frontend: h.Frontend, status: 'I', types: pgtype.NewMap(), cancel: pgproto3.CancelRequest{ProcessID: h.PID, SecretKey: h.SecretKey}}
 	for _, sql := range settings {
 		if err := c.send(sql, leakProtocols[0]); err != nil {
 			return nil, err
@@ -80,11 +83,37 @@ func (c *leakClient) clear(settings ...string) error {
 	return nil
 }
 
-// send runs one statement. A line that begins with "@parse name" or "@run name" does half of it, in the extended protocol.
+// send runs one statement. A line that begins with "@parse name" or "@run name" does half of it, in the extended protocol; "@open
+// portal" and "@fetch portal rows" likewise. "@cancel" cancels the statement behind it while it runs.
 func (c *leakClient) send(sql string, p leakProtocol) error {
-	word, rest, _ := strings.Cut(sql, " ")
-	name, rest, _ := strings.Cut(rest, " ")
+	word, all, _ := strings.Cut(sql, " ")
+	name, rest, _ := strings.Cut(all, " ")
 	switch {
+	case word == "@cancel":
+		done := make(chan struct{})
+		defer func(ended <-chan struct{}) {
+			close(done)
+			<-ended
+		}(c.cancelling(done))
+		before := len(c.said)
+		err := c.send(all, p)
+		c.said = slices.DeleteFunc(c.said, func(line string) bool { // whether that comes first is chance
+			before--
+			return before < 0 && strings.HasPrefix(line, "fields ")
+		})
+		return err
+	case word == "@open":
+		c.frontend.Send(&pgproto3.Parse{Query: rest})
+		c.frontend.Send(&pgproto3.Bind{DestinationPortal: name, ResultFormatCodes: []int16{p.format}})
+		c.frontend.Send(&pgproto3.Describe{ObjectType: 'P', Name: name})
+		c.frontend.Send(&pgproto3.Sync{})
+	case word == "@fetch":
+		n, err := strconv.ParseUint(rest, 10, 32)
+		if err != nil {
+			return err
+		}
+		c.frontend.Send(&pgproto3.Execute{Portal: name, MaxRows: uint32(n)})
+		c.frontend.Send(&pgproto3.Sync{})
 	case word == "@parse":
 		c.frontend.Send(&pgproto3.Parse{Name: name, Query: rest})
 		c.frontend.Send(&pgproto3.Sync{})
@@ -103,6 +132,29 @@ func (c *leakClient) send(sql string, p leakProtocol) error {
 		return err
 	}
 	return c.read()
+}
+
+// cancelling asks again and again to cancel what the session does, until done is closed. The channel is closed once it asks no more.
+func (c *leakClient) cancelling(done <-chan struct{}) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			if conn, err := net.DialTimeout("tcp", c.conn.RemoteAddr().String(), patience); err == nil {
+				if text, err := c.cancel.Encode(nil); err == nil {
+					_, _ = conn.Write(text)
+					_, _ = conn.Read(make([]byte, 1)) // it ends once the request is dealt with
+				}
+				_ = conn.Close()
+			}
+		}
+	}()
+	return ended
 }
 
 func (c *leakClient) run(statement string, format int16) {
@@ -155,6 +207,8 @@ func (c *leakClient) line(m pgproto3.BackendMessage) string {
 			out = append(out, c.value(i, v))
 		}
 		return "row " + strings.Join(out, "|")
+	case *pgproto3.PortalSuspended:
+		return "suspended"
 	case *pgproto3.CommandComplete:
 		return "tag " + string(m.CommandTag)
 	case *pgproto3.ErrorResponse:

@@ -18,6 +18,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -155,6 +157,12 @@ func TestServeMetrics(t *testing.T) {
 	text, err := io.ReadAll(response.Body)
 	if err != nil || !strings.Contains(string(text), `sluice_build_info{commit="`) || !strings.Contains(string(text), "\nsluice_audit_lost_total 0\n") {
 		t.Errorf("metrics are %q (%v)", text, err)
+	}
+	// Who reads metrics need not be who may read tables: they tell no role from another, nor a table, nor rows that were read.
+	for _, m := range regexp.MustCompile(`(?m)^(sluice_\w+)(?:\{(.*)\})? `).FindAllStringSubmatch(string(text), -1) {
+		if !slices.Contains([]string{"", "plan", "commit"}, strings.Split(m[2], "=")[0]) || strings.Contains(m[1], "rows") && m[1] != "sluice_audit_rows_total" {
+			t.Errorf("metric %s", m[0])
+		}
 	}
 }
 
