@@ -53,6 +53,12 @@ func (s *shipper) unproven(format string, args ...any) (string, typ, bool) {
 
 // expression prints an expression and says what type it has.
 func (s *shipper) expression(n *pg_query.Node, e *scope) (string, typ, bool) {
+	mark := len(s.params)
+	sql, t, ok := s.node(n, e)
+	return s.folded(sql, t, ok, mark, n)
+}
+
+func (s *shipper) node(n *pg_query.Node, e *scope) (string, typ, bool) {
 	switch n := n.GetNode().(type) {
 	case *pg_query.Node_ColumnRef:
 		if c, ok := e.column(n.ColumnRef.Fields); ok {

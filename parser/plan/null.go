@@ -15,6 +15,19 @@ func (s *shipper) null(t typ) (string, typ, bool) {
 	return "CAST(NULL AS " + s.d.Type(t.OID, t.Typmod) + ")", t, true
 }
 
+// folded is what stands for nodes of the statement. Where that is NULL, it lets go of the parameters that they were printed
+// with, which are those behind a mark. An aggregate among them makes one row of many all the same.
+func (s *shipper) folded(sql string, t typ, ok bool, mark int, nodes ...*pg_query.Node) (string, typ, bool) {
+	if !ok || !t.Null {
+		return sql, t, ok
+	}
+	if slices.ContainsFunc(nodes, s.ofAggregate) {
+		return s.no("an aggregate beside NULL is left out at home")
+	}
+	s.params = s.params[:mark]
+	return sql, t, true
+}
+
 // strict reports whether what an entry ships yields NULL wherever an operand is NULL.
 func strict(entry *dialect.Entry) bool {
 	switch entry.Kind {

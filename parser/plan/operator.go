@@ -71,6 +71,7 @@ func (s *shipper) compare(l, r *pg_query.Node, op string, e *scope) (string, typ
 	if isNull(l) || isNull(r) {
 		return s.no("comparing with NULL depends on transform_null_equals")
 	}
+	mark := len(s.params)
 	list, ok := s.pair(l, r, e)
 	if !ok {
 		return "", typ{}, false
@@ -79,7 +80,7 @@ func (s *shipper) compare(l, r *pg_query.Node, op string, e *scope) (string, typ
 	s.alignDecimals(list)
 	s.alignFloats(list, e)
 	if sql, t, ok := s.apply(dialect.Operator, op, list, e); ok {
-		return sql, t, true
+		return s.folded(sql, t, true, mark, l, r)
 	}
 	return s.notCompared(op, list)
 }

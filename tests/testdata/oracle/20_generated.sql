@@ -51,3 +51,11 @@ SELECT x.k, y.k FROM {s}.exact x JOIN {s}.ints y ON x.k = y.k WHERE x.k < 4 GROU
 SELECT x.k, rank() OVER (ORDER BY x.k), count(*) FROM {s}.exact x WHERE x.k = 1 GROUP BY ROLLUP (x.k);
 SELECT bool_or(true) OVER (PARTITION BY bytes), count(*) OVER (PARTITION BY x.k) FROM {s}.coll x JOIN {s}.dates y ON x.k = y.k;
 WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r JOIN {s}.coll c ON c.k = n WHERE n < 5) SELECT n FROM r JOIN {s}.dates d ON d.k = n ORDER BY n;
+-- params: ["true"]
+SELECT x.tz FROM {s}.dates x WHERE CASE WHEN NULL::int4 <> x.k THEN $1 END IS NOT NULL;
+-- params: ["7", "1"]
+SELECT k, $1::int4 + NULL::int4, CASE NULL::int4 WHEN $1::int4 THEN 1 WHEN k THEN $2::int4 ELSE 2 END, $2::int4 + k, ($2::int4, $1::int4) = (NULL::int4, k) FROM {s}.ints WHERE k > $2::int4 ORDER BY k;
+SELECT count(*) + NULL::int8 FROM {s}.ints;
+SELECT CASE count(*) WHEN NULL::int8 THEN 1 ELSE 2 END FROM {s}.ints;
+SELECT k FROM {s}.ints GROUP BY k HAVING coalesce(sum(i4) < NULL::int8, true) ORDER BY k;
+SELECT x.k, (SELECT max(y.k) FROM {s}.coll y) + NULL::int4 FROM {s}.dates x ORDER BY k;
