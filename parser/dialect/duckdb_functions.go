@@ -31,6 +31,10 @@ var duckFunctions = slices.Concat(Table{
 	{Function, "floor", takes(Float8), firstResult, "floor($1)", "float_arithmetic"},
 	{Function, "ceil", takes(Float8), firstResult, "ceil($1)", "float_arithmetic"},
 	{Function, "ceiling", takes(Float8), firstResult, "ceil($1)", "float_arithmetic"},
+	{Function, "trunc", takes(Float8), firstResult, "trunc($1)", "float_arithmetic"},
+	{Function, "sign", takes(Float8), firstResult, "CAST(sign($1) AS DOUBLE)", "float_arithmetic"},
+	{Function, "sqrt", takes(Float8), firstResult,
+		"CASE WHEN $1 < 0 THEN error('SQLSTATE 2201F: cannot take square root of a negative number') ELSE sqrt($1) END", "float_arithmetic"},
 	{Function, "mod", takes(Integer, Integer), widerResult, remainder, "integer_division"},
 	{Function, "round", takes(Fixed), roundedTo(0), "CAST($1 AS $t)", "numeric_functions"},
 	{Function, "round", takes(Unfixed), wideResult, "sluice_numeric_round($1, '0')", "numeric_rounding"},
@@ -53,7 +57,7 @@ var duckFunctions = slices.Concat(Table{
 	parts("day", Date, 2, "%s"), parts("day", Timestamp, 2, "%s"),
 	parts("doy", Date, 3, "%s"), parts("doy", Timestamp, 3, "%s"),
 	parts("dow", Date, 1, "%s"), parts("dow", Timestamp, 1, "%s"),
-	parts("hour", Timestamp, 2, "%s"), parts("minute", Timestamp, 2, "%s"),
+	duckTexts, parts("hour", Timestamp, 2, "%s"), parts("minute", Timestamp, 2, "%s"),
 )
 
 // parts has extract and date_part of a field that is a whole number of so many digits. In within, %s is the engine's

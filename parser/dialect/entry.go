@@ -109,6 +109,17 @@ func (t Table) index() Index {
 // Named returns the entries of a kind and a name for so many arguments, in the table's order.
 func (x Index) Named(kind Kind, name string, args int) []*Entry { return x[indexKey{kind, name, args}] }
 
+// Strict reports whether the value is NULL wherever an operand is NULL.
+func (e *Entry) Strict() bool {
+	switch e.Kind {
+	case Operator:
+		return e.Name != "IS DISTINCT FROM" && e.Name != "IS NOT DISTINCT FROM"
+	case Function:
+		return e.Name != "concat" && e.Name != "concat_ws"
+	}
+	return e.Kind == Cast
+}
+
 // Raises reports whether values that the entry takes may make Postgres raise an error, as the engine then does too: division
 // by zero, or a result out of range.
 func (e *Entry) Raises() bool {

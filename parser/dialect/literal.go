@@ -19,6 +19,9 @@ var (
 	given     = Arg{Class: Equal, Words: "a parameter that is a pattern", Param: closed}
 	letters   = literal(Text, "a pattern of ASCII", func(text string) bool { return isASCII(text) && closed(text) })
 	template  = Arg{Class: Text, Literal: isTemplate, Print: strftime, Words: "a template of YYYY, MM, DD, HH24, MI, SS, MS, US, Mon, Dy, FMMonth, FMDay, FMMM and FMDD"}
+	mark      = literal(Text, "a text that is not empty", func(text string) bool { return isText(text) && text != "" })
+	part      = literal(Integer, "a number but 0", func(text string) bool { return isNumber(text) && text != "0" })
+	width     = literal(Integer, "a number to 9999", func(text string) bool { return isNumber(text) && len(text) < 5 })
 	separator = literal(Text, "a literal", isText)
 	units     = literal(Text, "second, minute, hour, day, week, month, quarter, year", oneOf("second", "minute", "hour", "day", "week", "month", "quarter", "year"))
 )

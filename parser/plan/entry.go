@@ -139,7 +139,7 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 				types[i].Text = out[i].literal
 			}
 		}
-		if strict(entry) && anyNull(out) && !undecided(entry, types) {
+		if entry.Strict() && anyNull(out) && !undecided(entry, types) {
 			if t, fit := entry.Result.Of(types); fit != dialect.Misfit {
 				return s.null(s.collated(entry, types, t))
 			}

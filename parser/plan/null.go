@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
-
-	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // null prints a NULL that Postgres knows for one while it plans: it computes nothing of what stands beside it. An engine may
@@ -26,17 +24,6 @@ func (s *shipper) folded(sql string, t typ, ok bool, mark int, nodes ...*pg_quer
 	}
 	s.params = s.params[:mark]
 	return sql, t, true
-}
-
-// strict reports whether what an entry ships yields NULL wherever an operand is NULL.
-func strict(entry *dialect.Entry) bool {
-	switch entry.Kind {
-	case dialect.Operator:
-		return entry.Name != "IS DISTINCT FROM" && entry.Name != "IS NOT DISTINCT FROM"
-	case dialect.Function, dialect.Cast:
-		return true
-	}
-	return false
 }
 
 func (o operand) isNull() bool { return o.typ.Null || o.node != nil && isNull(o.node) }

@@ -165,6 +165,10 @@ SELECT k, to_char(tz, 'YYYY'), to_char(tm, 'HH24') FROM {s}.dates ORDER BY k;
 SELECT k, f8 + 1, f8 - 0.5, 1 - f8, f8 + f4, f4 + 1, f4 - 0.1 FROM {s}.floats ORDER BY k;
 SELECT k, f8 * 2, f8 / 3, f4 * 2, -f8, f8 * 1.1, f4 / 3 FROM {s}.floats WHERE k NOT IN (9, 10) ORDER BY k;
 SELECT k, abs(f8), abs(f4), floor(f8), ceil(f8), ceiling(f8) FROM {s}.floats ORDER BY k;
+SELECT k, trunc(f8), sign(f8), trunc(f8 * 0.1), sign(f4) FROM {s}.floats ORDER BY k;
+SELECT k, sqrt(abs(f8)), sqrt(f8 * 0) FROM {s}.floats ORDER BY k;
+SELECT k, sqrt(f8) FROM {s}.floats ORDER BY k;
+SELECT k, sqrt(f8) FROM {s}.floats WHERE f8 >= 0 ORDER BY k;
 SELECT k, f8 * 2 FROM {s}.floats WHERE k = 9;
 SELECT k, f8 + f8 FROM {s}.floats WHERE k = 9;
 SELECT k, f8 - (-f8) FROM {s}.floats WHERE k = 9;
@@ -251,6 +255,27 @@ SELECT k, trim(t), ltrim(t), rtrim(v), btrim(c), trim(BOTH FROM t) FROM {s}.text
 SELECT k, starts_with(t, 'a'), starts_with(t, ''), starts_with(t, v), starts_with(c, 'a') FROM {s}.texts ORDER BY k;
 SELECT k, md5(t), md5(c), md5(v) FROM {s}.texts ORDER BY k;
 SELECT substring(c FROM 1 FOR 1), count(*) FROM {s}.texts GROUP BY 1 ORDER BY 1;
+
+-- case: text_search
+SELECT k, strpos(t, 'b'), position('' IN t), strpos(t, v), position(v IN c), strpos(c, ' '), strpos(t, 'é'), strpos(v, NULL) FROM {s}.texts ORDER BY k;
+SELECT k, replace(t, 'a', 'xy'), replace(t, '', 'x'), replace(t, v, ''), replace(c, ' ', '-'), replace(v, 'é', 'e') FROM {s}.texts ORDER BY k;
+SELECT k, translate(t, 'aé ', 'zx'), translate(t, '', 'x'), translate(v, 'aa', 'xy'), translate(c, t, v) FROM {s}.texts ORDER BY k;
+SELECT k, split_part(t, 'a', 1), split_part(t, 'b', 2), split_part(v, ' ', -1), split_part(t, 'ab', 3), split_part(c, 'b', 1) FROM {s}.texts ORDER BY k;
+SELECT k, ascii(t), ascii(v), ascii(c) FROM {s}.texts ORDER BY k;
+SELECT split_part(status, 'a', 1), count(*) FROM {s}.orders GROUP BY 1 ORDER BY 2, 1;
+SELECT k, strpos(words, 'c'), replace(bytes, 'o', '0') FROM {s}.coll ORDER BY k;
+SELECT count(*) FROM {s}.texts WHERE strpos(t, 'a') > 0 AND replace(t, 'a', '') <> t;
+SELECT split_part(t, 'a', 0) FROM {s}.texts;
+
+-- case: text_padding
+SELECT k, lpad(t, 3), rpad(t, 3), lpad(v, 0), rpad(c, 9), lpad(t, -1), rpad(t, 1) FROM {s}.texts ORDER BY k;
+SELECT k, lpad(t, 5, 'é'), rpad(t, 7, 'xy'), lpad(v, 1, 'x'), rpad(c, 4, 'xyz'), lpad(t, 300, 'ab') FROM {s}.texts ORDER BY k;
+
+-- case: text_joined
+SELECT k, concat(t, v), concat(t, NULL), concat(t, '-', v), concat('<', t, '>', NULL), concat(t, v, t, v, 'é') FROM {s}.texts ORDER BY k;
+SELECT k, concat_ws('-', t, v), concat_ws(t, v, 'x', v), concat_ws('', t, NULL, v), concat_ws(NULL, t, v) FROM {s}.texts ORDER BY k;
+SELECT concat(status, '/', note), count(*) FROM {s}.orders GROUP BY 1 ORDER BY 2, 1 LIMIT 5;
+SELECT count(*) FROM {s}.texts WHERE concat(t, v) = 'aa' OR concat_ws('', NULL, t, v) = '';
 
 -- case: letter_case
 SELECT lower(bytes), upper(bytes) FROM {s}.coll WHERE k < 9 ORDER BY k;
