@@ -72,6 +72,7 @@ type (
 		Invoker  bool        `json:"invoker"`
 		Governed bool        `json:"governed"`
 		Columns  []columnDoc `json:"columns"`
+		View     string      `json:"view"`
 	}
 	columnDoc struct {
 		Num       int16    `json:"num"`
@@ -130,7 +131,7 @@ func (d *relationDoc) relation(servers map[uint32]*Server) *Relation {
 		OID: d.OID, Schema: d.Schema, Name: d.Name, Owner: d.Owner,
 		Options: options(d.Options), Server: servers[d.Server],
 		Columns: make([]Column, len(d.Columns)),
-		Invoker: d.Invoker, Governed: d.Governed,
+		Invoker: d.Invoker, Governed: d.Governed, MaskView: d.View,
 	}
 	if d.Kind != "" {
 		r.Kind = d.Kind[0]

@@ -21,7 +21,7 @@ type Snapshot struct {
 	Uncommitted bool
 
 	Servers   map[uint32]*Server
-	Relations map[uint32]*Relation // foreign tables on our servers, and views (of any depth) over them, by OID
+	Relations map[uint32]*Relation // foreign tables on our servers, views (of any depth) over them, and tables of home with masks, by OID
 	// Shadows are names that pg_catalog's functions and operators share with others of this database that take built-in
 	// types alone: which of them a statement means depends on its types and the search path.
 	Shadows map[string]bool
@@ -40,19 +40,21 @@ type Server struct {
 	Options map[string]string
 }
 
-// Relation is a foreign table of ours or a view over one.
+// Relation is a foreign table of ours, a view over one, or a table of home with masks.
 type Relation struct {
 	OID     uint32
 	Schema  string
 	Name    string
-	Kind    byte // relkind: 'f', 'v', or 'm'
+	Kind    byte // relkind: 'f', 'v', 'm', or 'r' for a table of home with masks, partitioned or not
 	Owner   uint32
 	Options map[string]string
 	Server  *Server // nil for views
 	Columns []Column
 
 	Invoker  bool // of a view: security_invoker
-	Governed bool // of a foreign table: row security or masks may hold for some role
+	Governed bool // of a table: row security or masks may hold for some role
+
+	MaskView string // of a table of home: the view in schema sluice_masked that those read whom its masks may hold for
 }
 
 // Column is one live attribute of a Relation, in attnum order.
@@ -84,6 +86,19 @@ func (s *Snapshot) HasWrapper(name string) bool {
 func (s *Snapshot) Mentions(name string) bool {
 	_, ok := s.names[name]
 	return ok
+}
+
+// Masks reports whether name is the bare name of a table of home with masks.
+func (s *Snapshot) Masks(name string) bool {
+	if !s.Mentions(name) {
+		return false
+	}
+	for _, r := range s.Relations {
+		if r.MaskView != "" && r.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Gained reports whether the snapshot has names of relations that an older one has not.

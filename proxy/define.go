@@ -15,3 +15,10 @@ func defines(text string) bool {
 	}
 	return false
 }
+
+// noteMasks remembers that a text which names something of ours may declare masks: the names of tables of home become ours.
+func (s *Session) noteMasks(text string) {
+	if s.snapshot.Installed && strings.Contains(strings.ToLower(text), "column_mask") {
+		s.noteDDL()
+	}
+}

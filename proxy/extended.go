@@ -36,6 +36,7 @@ func (s *Session) onParse(size int) error {
 	s.noteControl(name, text)
 	s.defining = s.defining || defines(text)
 	if s.control[name] == nil && s.mentions(text) {
+		s.noteMasks(text)
 		if edited, ok := s.shadow(text); ok {
 			return s.parseInstead(size, edited)
 		}

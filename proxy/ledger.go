@@ -83,6 +83,7 @@ func (x *execution) relations() []*catalog.Relation {
 		for _, p := range x.plan.Privileges {
 			list = append(list, p.Relation)
 		}
+		list = append(list, x.plan.Home...)
 	} else {
 		for _, r := range x.references {
 			if r.Relation != nil {
@@ -100,7 +101,7 @@ func qualified(r *catalog.Relation) string { return r.Schema + "." + r.Name }
 // governs reports whether a statement reads or writes anything that row security or masks are declared for.
 func (x *execution) governs() bool {
 	if x.plan != nil {
-		return slices.ContainsFunc(x.plan.Privileges, func(p plan.Privilege) bool { return p.Relation.Governed })
+		return len(x.plan.Home) > 0 || slices.ContainsFunc(x.plan.Privileges, func(p plan.Privilege) bool { return p.Relation.Governed })
 	}
 	return slices.ContainsFunc(x.relations(), func(r *catalog.Relation) bool { return r.Governed })
 }

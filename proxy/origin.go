@@ -24,7 +24,7 @@ func (x *execution) hidesOrigins() bool {
 			return true
 		}
 	}
-	return x.facts.ReadOnly
+	return x.facts.ReadOnly || len(x.plan.Home) > 0
 }
 
 // noteDescription asks home for the description of a cursor's query, for FETCH.

@@ -71,7 +71,7 @@ func (s *Session) warnOfLeaks(ctx context.Context, table uint32) error {
 	return err
 }
 
-// govern carries out what defines row security or masks of a foreign table of ours; home does so for all others.
+// govern carries out what defines row security of a foreign table of ours, or masks; home does so for all others.
 func (s *Session) govern(ctx context.Context, x *execution) (*cursor, error) {
 	n := x.statement.Node.Stmt
 	table := governed(n)
@@ -80,6 +80,9 @@ func (s *Session) govern(ctx context.Context, x *execution) (*cursor, error) {
 		return nil, err
 	}
 	r := s.snapshot.Relations[resolved[0]]
+	if label := n.GetSecLabelStmt(); label != nil && resolved[0] != 0 {
+		return nil, s.defined(x, "SECURITY LABEL", nil, s.label(ctx, label, strconv.FormatUint(uint64(resolved[0]), 10)))
+	}
 	if r == nil || r.Kind != 'f' {
 		tag, err := s.Exec(ctx, x.statement.Text)
 		if err == nil && slices.ContainsFunc(n.GetAlterTableStmt().GetCmds(), enablesRowSecurity) {
@@ -88,11 +91,8 @@ func (s *Session) govern(ctx context.Context, x *execution) (*cursor, error) {
 		return nil, s.defined(x, tag, nil, err)
 	}
 	oid := strconv.FormatUint(uint64(r.OID), 10)
-	switch {
-	case n.GetAlterTableStmt() != nil:
+	if n.GetAlterTableStmt() != nil {
 		return nil, s.defined(x, "ALTER TABLE", nil, s.setRowSecurity(ctx, n.GetAlterTableStmt(), oid))
-	case n.GetSecLabelStmt() != nil:
-		return nil, s.defined(x, "SECURITY LABEL", nil, s.label(ctx, n.GetSecLabelStmt(), oid))
 	}
 	text, shift := rehearsal(x.statement, table, r.Name)
 	_, err = s.Query(ctx, "SELECT sluice.change_policies($1::pg_catalog.oid::pg_catalog.regclass, $2)", oid, text)

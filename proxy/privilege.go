@@ -167,7 +167,7 @@ func (s *Session) readTree(tree string) []catalog.Privilege {
 		oid, _ := strconv.ParseUint(m[1], 10, 32)
 		perms, _ := strconv.ParseUint(m[2], 10, 32)
 		role, _ := strconv.ParseUint(m[3], 10, 32)
-		if s.snapshot.Relations[uint32(oid)] == nil {
+		if t := s.snapshot.Relations[uint32(oid)]; t == nil || t.MaskView != "" { // which home checks
 			continue
 		}
 		for _, p := range []struct {

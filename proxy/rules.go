@@ -68,6 +68,10 @@ func (r *rules) of(t *catalog.Relation) (*govern.Rules, error) {
 		if err != nil {
 			return nil, err
 		}
+		if t.MaskView != "" { // home computes its masks
+			a.rules, a.read = govern.AtHome(read.List), true
+			return a.rules, nil
+		}
 		values := govern.Values{}
 		for i, v := range read.Values {
 			values[read.Parts.Expressions[i]] = v

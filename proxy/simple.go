@@ -38,6 +38,9 @@ func (s *Session) onQuery(size int) error {
 		}
 		return s.afterSync()
 	}
+	if hit {
+		s.noteMasks(text)
+	}
 	original := text
 	if edited, ok := s.shadow(text); ok {
 		text = edited

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -54,6 +55,16 @@ func (x *execution) reads() []uint32 {
 	return oids
 }
 
+// alters reports whether a statement alters tables in a way that is not home's alone to carry out: portals may read them, or
+// the view of a table with masks may be in the way.
+func (s *Session) alters(n *pg_query.Node) bool { return s.mayBeInUse(n) || s.mayBeMasked(n) }
+
+// mayBeMasked reports whether a statement alters tables one of which has the name of a table of home with masks.
+func (s *Session) mayBeMasked(n *pg_query.Node) bool {
+	a := alterationOf(n)
+	return a != nil && slices.ContainsFunc(a.tables, func(name catalog.Name) bool { return s.snapshot.Masks(name.Name) })
+}
+
 // mayBeInUse reports whether a statement alters tables while portals may read some of ours: home does not know that they do.
 func (s *Session) mayBeInUse(n *pg_query.Node) bool {
 	if len(s.inputs) > 0 {
@@ -67,7 +78,7 @@ func (s *Session) mayBeInUse(n *pg_query.Node) bool {
 	return false
 }
 
-// alter carries out an alteration of tables that no portal reads.
+// alter carries out an alteration of tables that no portal reads, without the views that stand in for them.
 func (s *Session) alter(ctx context.Context, x *execution) (*cursor, error) {
 	n := x.statement.Node.Stmt
 	a := alterationOf(n)
@@ -78,6 +89,11 @@ func (s *Session) alter(ctx context.Context, x *execution) (*cursor, error) {
 	for i, oid := range oids {
 		if err := s.checkInUse(ctx, a.verb, oid, a.tables[i].Name); err != nil {
 			return nil, err
+		}
+		if r := s.snapshot.Relations[oid]; r != nil && r.MaskView != "" { // a trigger makes it anew
+			if _, err := s.Query(ctx, "SELECT sluice.drop_mask_view($1::pg_catalog.oid::pg_catalog.regclass)", strconv.FormatUint(uint64(oid), 10)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if n.GetAlterTableStmt().GetObjtype() == pg_query.ObjectType_OBJECT_FOREIGN_TABLE {

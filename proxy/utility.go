@@ -39,7 +39,7 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.extension
 	case s.snapshot.Installed && governed(n) != nil:
 		return s.govern
-	case s.snapshot.Installed && s.mayBeInUse(n):
+	case s.snapshot.Installed && s.alters(n):
 		return s.alter
 	case s.mustSpare(n):
 		return s.discardTemp

@@ -20,8 +20,11 @@ BEGIN
     END IF;
     document := (
         WITH ours AS MATERIALIZED (
-            SELECT c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.reloptions
+            SELECT c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.reloptions, NULL::name AS view
             FROM sluice.relations o JOIN pg_class c ON c.oid = o.oid
+            UNION ALL -- tables of this server with masks
+            SELECT c.oid, c.relname, c.relnamespace, 'r', c.relowner, NULL, v.relname
+            FROM sluice.masked_table o JOIN pg_class c ON c.oid = o.relation JOIN pg_class v ON v.oid = o.view
         ), columns AS (
             SELECT a.attrelid, json_agg(json_build_object(
                 'num', a.attnum, 'name', a.attname, 'type', a.atttypid::bigint, 'typmod', a.atttypmod,
@@ -59,7 +62,7 @@ BEGIN
                 WHERE w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0),
             'relations', (
                 SELECT json_agg(json_build_object('oid', o.oid::bigint, 'schema', n.nspname, 'name', o.relname,
-                    'kind', o.relkind, 'owner', o.relowner::bigint,
+                    'kind', o.relkind, 'owner', o.relowner::bigint, 'view', o.view,
                     'governed', EXISTS (SELECT FROM sluice.row_security s WHERE s.relation = o.oid AND s.enabled)
                         OR EXISTS (SELECT FROM sluice.column_mask m WHERE m.relation = o.oid),
                     'server', ft.ftserver::bigint, 'options', ft.ftoptions,

@@ -6,9 +6,10 @@ DECLARE
     owned boolean;
     trusted boolean;
     named text;
+    at_home boolean;
     security sluice.row_security;
 BEGIN
-    SELECT pg_has_role(c.relowner, 'USAGE'), c.relname INTO owned, named FROM pg_class c WHERE c.oid = governed;
+    SELECT pg_has_role(c.relowner, 'USAGE'), c.relname, c.relkind <> 'f' INTO owned, named, at_home FROM pg_class c WHERE c.oid = governed;
     owned := coalesce(owned, false); -- it is dropped
     SELECT rolsuper OR rolbypassrls INTO trusted FROM pg_roles WHERE rolname = current_user;
     SELECT * INTO security FROM sluice.row_security s WHERE s.relation = governed AND s.enabled;
@@ -24,9 +25,11 @@ BEGIN
           AND EXISTS (SELECT FROM unnest(p.roles) r WHERE r = 0 OR pg_has_role(r, 'USAGE'));
         RETURN NEXT;
     END IF;
+    -- A table of this server is read through its view by all but its owner, with columns in it that are as they are.
     IF NOT owned AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-        RETURN QUERY SELECT m.column_name, m.expression FROM sluice.column_mask m
-            WHERE m.relation = governed AND NOT EXISTS (SELECT FROM unnest(m.unmasked_roles) r WHERE pg_has_role(r, 'USAGE')) ORDER BY m.column_name;
+        RETURN QUERY SELECT m.column_name, CASE WHEN t.trusted THEN quote_ident(m.column_name) ELSE m.expression END
+            FROM sluice.column_mask m, LATERAL (SELECT EXISTS (SELECT FROM unnest(m.unmasked_roles) r WHERE pg_has_role(r, 'USAGE')) AS trusted) t
+            WHERE m.relation = governed AND (at_home OR NOT t.trusted) ORDER BY m.column_name;
     END IF;
 END
 $$;
@@ -184,7 +187,7 @@ BEGIN
     SELECT * INTO c FROM pg_class o WHERE o.oid = must_own.relation;
     IF c.relkind IS DISTINCT FROM 'f' OR NOT EXISTS (SELECT FROM sluice.relations r WHERE r.oid = c.oid) THEN
         RAISE wrong_object_type USING MESSAGE = format('"%s" is not a foreign table of Sluice', coalesce(c.relname, relation::text)),
-            HINT = 'Tables of this server have row security of their own. In place of a mask use a view, and look at sluice.leaks().';
+            HINT = 'Tables of this server have row security of their own: ALTER TABLE … ENABLE ROW LEVEL SECURITY, CREATE POLICY.';
     END IF;
     IF NOT pg_has_role(c.relowner, 'USAGE') THEN
         RAISE insufficient_privilege USING MESSAGE = format('must be owner of foreign table %s', c.relname);
@@ -231,6 +234,20 @@ END
 $$;
 COMMENT ON FUNCTION sluice.drop_row_filter(regclass, name) IS 'takes away a role''s row filter; row security stays enabled';
 
+-- Whether masks of a relation are home's to enforce, after a check that the current role may declare them.
+CREATE OR REPLACE FUNCTION sluice.masks_at_home(relation regclass) RETURNS boolean
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_class c WHERE c.oid = masks_at_home.relation AND c.relkind = 'f') THEN
+        PERFORM sluice.must_own(relation);
+        RETURN false;
+    END IF;
+    PERFORM sluice.must_own_maskable(relation);
+    RETURN true;
+END
+$$;
+COMMENT ON FUNCTION sluice.masks_at_home(regclass) IS 'whether a table that the current role may mask is one of this server';
+
 -- Masks a column for all but superusers, the table's owner and members of the roles given. The expression is read back as
 -- Postgres prints it, by way of a policy.
 CREATE OR REPLACE FUNCTION sluice.set_column_mask(
@@ -241,9 +258,9 @@ DECLARE
     type pg_catalog.text := (SELECT pg_catalog.format_type(a.atttypid, a.atttypmod) FROM pg_catalog.pg_attribute a
         WHERE a.attrelid OPERATOR(pg_catalog.=) set_column_mask.relation AND a.attname OPERATOR(pg_catalog.=) set_column_mask.column_name
           AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped);
+    at_home pg_catalog.bool := sluice.masks_at_home(relation);
     printed pg_catalog.text;
 BEGIN
-    PERFORM sluice.must_own(relation);
     IF type IS NULL THEN
         RAISE undefined_column USING MESSAGE = pg_catalog.format('column "%s" of relation "%s" does not exist', column_name, named);
     END IF;
@@ -256,17 +273,21 @@ BEGIN
     END IF;
     INSERT INTO sluice.column_mask VALUES (set_column_mask.relation, set_column_mask.column_name, printed, set_column_mask.unmasked_roles::pg_catalog.regrole[])
     ON CONFLICT ON CONSTRAINT column_mask_pkey DO UPDATE SET expression = EXCLUDED.expression, unmasked_roles = EXCLUDED.unmasked_roles;
+    IF at_home THEN
+        PERFORM sluice.warn_of_leaks(relation, true);
+    END IF;
 END
 $$;
-COMMENT ON FUNCTION sluice.set_column_mask(regclass, name, text, name[]) IS 'masks a column of a foreign table';
+COMMENT ON FUNCTION sluice.set_column_mask(regclass, name, text, name[]) IS 'masks a column of a foreign table, or of a table of this server';
 
 CREATE OR REPLACE FUNCTION sluice.drop_column_mask(relation regclass, column_name name) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    at_home boolean := sluice.masks_at_home(relation);
 BEGIN
-    PERFORM sluice.must_own(relation);
     DELETE FROM sluice.column_mask m WHERE m.relation = drop_column_mask.relation AND m.column_name = drop_column_mask.column_name;
     IF NOT FOUND THEN
-        RAISE undefined_object USING MESSAGE = format('column "%s" of foreign table "%s" has no mask', column_name, relation);
+        RAISE undefined_object USING MESSAGE = format('column "%s" of %stable "%s" has no mask', column_name, CASE WHEN NOT at_home THEN 'foreign ' END, relation);
     END IF;
 END
 $$;

@@ -7,9 +7,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 COMMENT ON FUNCTION sluice.grantees(aclitem[], oid, text) IS 'the roles that hold a privilege on what is not theirs';
 
--- Ways to the rows of a table of this server that need no privilege on it, the roles that may go them, and what closes each:
--- views, rules and functions with their owners' rights, tables that it inherits from or that inherit from it, publications, and
--- pg_read_all_data. A function counts if its text has the name of what it would read. None lead to a foreign table, which is
+-- Ways to the rows of a table of this server that need no SELECT on it, the roles that may go them, and what closes each:
+-- views, rules and functions with their owners' rights, tables that it inherits from or that inherit from it, triggers and foreign
+-- keys that a privilege allows, publications, and pg_read_all_data. A function counts if its text has the name of what it would read. None lead to a foreign table, which is
 -- read through Sluice alone: it governs each view of it as the reader is.
 CREATE OR REPLACE FUNCTION sluice.leaks(relation regclass, OUT kind text, OUT object text, OUT roles text[], OUT remedy text)
 RETURNS SETOF record
@@ -26,6 +26,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
         FROM tree t
         JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid AND d.classid = 'pg_rewrite'::regclass
         JOIN pg_rewrite w ON w.oid = d.objid AND w.ev_type = '1'
+        WHERE w.ev_class NOT IN (SELECT m.view FROM sluice.masked_table m) -- which has the masks
     ), sources AS (
         SELECT c.*, c.oid::regclass::text AS named, coalesce((
             SELECT o.option_value::boolean FROM pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker'), false) AS invoker
@@ -46,6 +47,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
                 SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
                     AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid))
         UNION
+        SELECT 'privilege', format('%s on %s', p, s.named), sluice.grantees(s.relacl, s.relowner, p), format('REVOKE %s ON %s FROM', p, s.named)
+        FROM sources s, unnest('{TRIGGER,REFERENCES}'::text[]) p WHERE s.relkind IN ('r', 'p')
+        UNION
         SELECT 'role', 'pg_read_all_data', array_agg(quote_ident(r.rolname) ORDER BY r.rolname), 'REVOKE pg_read_all_data FROM'
         FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member AND NOT r.rolsuper
         WHERE m.roleid = to_regrole('pg_read_all_data') AND EXISTS (SELECT FROM kin)
@@ -63,17 +67,17 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
         AND (p.puballtables OR EXISTS (SELECT FROM pg_publication_rel l WHERE l.prpubid = p.oid AND l.prrelid = s.oid))
     ORDER BY 1, 2
 $$;
-COMMENT ON FUNCTION sluice.leaks(regclass) IS 'ways to the rows of a table that need no privilege on it, the roles that may go them, and what closes each';
+COMMENT ON FUNCTION sluice.leaks(regclass) IS 'ways to the rows of a table that need no SELECT on it, the roles that may go them, and what closes each';
 GRANT EXECUTE ON FUNCTION sluice.leaks(regclass) TO PUBLIC;
 
--- Warns of each of them that policies, and as masked_too says also masks, do not hold for.
-CREATE OR REPLACE FUNCTION sluice.warn_of_leaks(relation regclass, masked_too boolean DEFAULT false) RETURNS void
+-- Warns of each of them that row security, or (masks) the masks of the table do not hold for.
+CREATE OR REPLACE FUNCTION sluice.warn_of_leaks(relation regclass, masks boolean DEFAULT false) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     named name := (SELECT c.relname FROM pg_class c WHERE c.oid = warn_of_leaks.relation);
     l record;
 BEGIN
-    FOR l IN SELECT * FROM sluice.leaks(relation) o WHERE masked_too OR o.kind <> 'role' LOOP -- which row security binds
+    FOR l IN SELECT * FROM sluice.leaks(relation) o WHERE masks OR o.kind <> 'role' LOOP -- which row security binds
         RAISE WARNING USING MESSAGE = concat(format('%s %s gets at rows of table "%s" as they are', l.kind, l.object, named),
                 ', for ' || array_to_string(l.roles, ', ')),
             HINT = l.remedy;

@@ -50,6 +50,22 @@ func Resolve(r *catalog.Relation, list []catalog.Rule, values Values) (rules *Ru
 	return rules, nil, nil
 }
 
+// AtHome returns the rules of a table of home, whose masks home computes: which columns do not stand for themselves. It returns
+// nil where the table is read as it is.
+func AtHome(list []catalog.Rule) *Rules {
+	if len(list) == 0 {
+		return nil
+	}
+	rules := &Rules{Masks: map[string]*pg_query.Node{}}
+	for _, rule := range list {
+		n, err := expression(rule.Expression)
+		if fields := n.GetColumnRef().GetFields(); err != nil || len(fields) != 1 || fields[0].GetString_().GetSval() != rule.Column {
+			rules.Masks[rule.Column] = n
+		}
+	}
+	return rules
+}
+
 func hasColumn(r *catalog.Relation, name string) bool {
 	for i := range r.Columns {
 		if r.Columns[i].Name == name {

@@ -182,6 +182,9 @@ func (w *binder) from(n *pg_query.Node, l *level) {
 func (w *binder) table(v *pg_query.RangeVar) *item {
 	it := &item{name: aliasOf(v), bare: v.Alias == nil}
 	s := w.b.sourceOf(v)
+	if i := slices.IndexFunc(w.b.masks, func(m source) bool { return m.Var == v }); i >= 0 {
+		s = &w.b.masks[i]
+	}
 	if t := w.b.target; t != nil && t.Var == v {
 		s = t
 	}
@@ -214,7 +217,7 @@ func (w *binder) node(n *pg_query.Node, l *level) {
 	}
 	last := ref.Fields[len(ref.Fields)-1].GetString_().GetSval()
 	switch {
-	case it.table == nil || it.table.Kind != 'f' || last == "":
+	case it.table == nil || !it.stored() || last == "":
 	case last == "tableoid":
 		w.later = append(w.later, func() { n.Node = w.tableOID(ref, it) })
 	case len(ref.Fields) > 1 && !it.has(last): // table.function, another form of function(table)
@@ -255,17 +258,17 @@ func (w *binder) resTarget(t *pg_query.ResTarget, l *level) {
 	if ref == nil || t.Name != "" || lastName(ref.Fields) != "tableoid" {
 		return
 	}
-	if it := l.find(ref.Fields); it != nil && it.table != nil && it.table.Kind == 'f' {
+	if it := l.find(ref.Fields); it != nil && it.table != nil && it.stored() {
 		t.Name = "tableoid"
 	}
 }
 
 // tableOID is what tableoid is for a row of the foreign table, NULL where an outer join has found none. An input that is
-// spelled out has no tableoid to tell by: there it is the row as a whole.
+// spelled out, or a view, has no tableoid to tell by: there it is the row as a whole.
 func (w *binder) tableOID(ref *pg_query.ColumnRef, it *item) *pg_query.Node_CaseExpr {
 	own := &pg_query.Node{Node: &pg_query.Node_ColumnRef{ColumnRef: proto.CloneOf(ref)}}
 	isRow := &pg_query.Node{Node: &pg_query.Node_NullTest{NullTest: &pg_query.NullTest{Arg: own, Nulltesttype: pg_query.NullTestType_IS_NOT_NULL}}}
-	if w.b.req.ReadOnly {
+	if w.b.req.ReadOnly || ofHome(it.table) {
 		row := pg_query.MakeColumnRefNode([]*pg_query.Node{pg_query.MakeStrNode(it.name)}, -1)
 		null := &pg_query.Node{Node: &pg_query.Node_AConst{AConst: &pg_query.A_Const{Isnull: true}}}
 		isRow = pg_query.MakeAExprNode(pg_query.A_Expr_Kind_AEXPR_DISTINCT, []*pg_query.Node{pg_query.MakeStrNode("=")}, row, null, -1)
@@ -312,7 +315,7 @@ func (l *level) row(name string, starred bool) *item {
 			switch {
 			case !starred && (it.table == nil || it.has(name)):
 				return nil
-			case it.name == name && it.table != nil && it.table.Kind == 'f':
+			case it.name == name && it.table != nil && it.stored():
 				return it
 			}
 		}
@@ -326,11 +329,14 @@ func (it *item) row() *pg_query.Node {
 	return castTo(castTo(row, "pg_catalog", "text"), it.table.Schema, it.table.Name)
 }
 
+// stored reports whether the entry's relation is a table.
+func (it *item) stored() bool { return it.table.Kind == 'f' || ofHome(it.table) }
+
 // has reports whether the entry has a column of a name, one of the system's included.
 func (it *item) has(name string) bool {
 	switch name {
 	case "ctid", "xmin", "cmin", "xmax", "cmax", "tableoid":
-		return it.table.Kind == 'f'
+		return it.stored()
 	}
 	return slices.Contains(it.columns, name)
 }

@@ -45,7 +45,7 @@ func build(req Request) (*Plan, error) {
 		if b.refused != nil { // nothing that could be run stands in it
 			p = &Plan{Route: p.Route, Reason: p.Reason, Privileges: p.Privileges, Governed: true, Refused: b.refused}
 		}
-		p.Masked = slices.Sorted(maps.Keys(b.masked))
+		p.Masked, p.Home = slices.Sorted(maps.Keys(b.masked)), b.maskedTables()
 	}
 	return p, err
 }
@@ -59,7 +59,10 @@ func (b *builder) plan() (*Plan, error) {
 	if b.target != nil {
 		return b.write()
 	}
-	if c := b.statement.Node.Stmt.GetCreateTableAsStmt(); c != nil && c.Objtype == pg_query.ObjectType_OBJECT_MATVIEW && !c.Into.GetSkipData() {
+	if b.passes() {
+		return &Plan{Route: Home}, nil
+	}
+	if c := b.statement.Node.Stmt.GetCreateTableAsStmt(); c != nil && c.Objtype == pg_query.ObjectType_OBJECT_MATVIEW && !c.Into.GetSkipData() && len(b.sources) > 0 {
 		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a materialized view over foreign tables cannot be filled"),
 			"Use CREATE TABLE … AS, or WITH NO DATA.")
 	}
@@ -77,6 +80,10 @@ func (b *builder) plan() (*Plan, error) {
 func (b *builder) shipped() (p *Plan) {
 	if b.req.Force == HomeJoin {
 		b.reason = "sluice.route asks for it"
+		return nil
+	}
+	if b.masksAtHome() {
+		b.because("home computes the masks of its own tables")
 		return nil
 	}
 	if b.req.Force != Federated {
@@ -100,6 +107,7 @@ type builder struct {
 	feeding    bool              // inputs are made for the federation engine
 	relations  []parser.Relation // that the statement itself names, as the request's references
 	sources    []source
+	masks      []source // references to tables of home that have masks which may hold for the role
 	target     *source
 	inlined    map[*pg_query.RangeSubselect]*view
 	views      []*view // an outer one before those in it
@@ -148,12 +156,16 @@ func (b *builder) resolve() error {
 		}
 	}
 	b.bind()
+	b.readMasked()
 	b.used = columnsUsed(b.statement.Node)
 	return nil
 }
 
 // add takes in one reference. It is read as the owner of the view given, or (0) as the current role.
 func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
+	if ofHome(t) {
+		return b.addMasked(r, t)
+	}
 	if r.Target {
 		switch {
 		case t.Kind != 'f':

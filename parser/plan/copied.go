@@ -124,27 +124,38 @@ func copySource(text string, c *pg_query.CopyStmt) (begin, end int, err error) {
 // copyQuery turns COPY table TO, which Postgres refuses for foreign tables, into COPY (SELECT …) TO, and returns the names
 // of the columns that are copied.
 func (b *builder) copyQuery(c *pg_query.CopyStmt) (names []string, err error) {
-	if c.Relation == nil || len(b.sources) != 1 || b.sources[0].Var != c.Relation {
+	table := b.copiedTable(c)
+	if table == nil {
 		for _, f := range b.req.Fields {
 			names = append(names, f.Name)
 		}
 		return names, nil
 	}
-	if names, err = copiedColumns(c, b.sources[0].table); err != nil {
+	if names, err = copiedColumns(c, table.table); err != nil {
 		return nil, err
 	}
-	b.needColumns(b.sources[0].table, names)
+	b.needColumns(table.table, names)
 	sel := &pg_query.SelectStmt{LimitOption: pg_query.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg_query.SetOperation_SETOP_NONE}
 	for _, name := range names {
 		ref := pg_query.MakeColumnRefNode([]*pg_query.Node{pg_query.MakeStrNode(name)}, -1)
 		sel.TargetList = append(sel.TargetList, pg_query.MakeResTargetNodeWithVal(ref, -1))
 	}
-	b.sources[0].Holder = &pg_query.Node{Node: &pg_query.Node_RangeVar{RangeVar: c.Relation}}
-	sel.FromClause = []*pg_query.Node{b.sources[0].Holder}
+	table.Holder = &pg_query.Node{Node: &pg_query.Node_RangeVar{RangeVar: c.Relation}}
+	sel.FromClause = []*pg_query.Node{table.Holder}
 	c.Query = &pg_query.Node{Node: &pg_query.Node_SelectStmt{SelectStmt: sel}}
 	c.Relation, c.Attlist = nil, nil
 	b.used = columnsUsed(b.statement.Node)
 	return names, nil
+}
+
+// copiedTable returns the table that a COPY names, nil where it names a query, or a view.
+func (b *builder) copiedTable(c *pg_query.CopyStmt) *source {
+	for _, list := range [][]source{b.sources, b.masks} {
+		if c.Relation != nil && len(list) == 1 && list[0].Var == c.Relation {
+			return &list[0]
+		}
+	}
+	return nil
 }
 
 // needColumns has the statement need SELECT on those columns of a table alone that it names.

@@ -115,6 +115,8 @@ type Plan struct {
 	OptionsSQL string
 	Shift      int
 
+	Home []*catalog.Relation // tables of home that HomeSQL reads through the views that have their masks
+
 	Privileges []Privilege // on governed relations, checked before anything runs
 	Write      *Write      // a foreign table that the statement writes to, nil for none
 }

@@ -18,7 +18,7 @@ func (b *builder) remote() *Plan {
 		return nil
 	}
 	for _, r := range b.req.References {
-		if r.Relation == nil || r.Relation.Kind == 'm' {
+		if r.Relation == nil || r.Relation.Kind == 'm' || ofHome(r.Relation) {
 			b.because("relations of home take part")
 			return nil
 		}

@@ -57,7 +57,7 @@ func (b *builder) checkTarget() error {
 			"Use INSERT, UPDATE and DELETE in one transaction.")
 	}
 	for i, r := range b.req.Statement.Relations() {
-		if r.Target && b.req.References[i].Relation == nil {
+		if t := b.req.References[i].Relation; r.Target && (t == nil || ofHome(t)) {
 			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign table %q and table %q in one statement", name, r.Name),
 				"Write to one foreign server in a transaction of its own.")
 		}
@@ -108,7 +108,7 @@ func (b *builder) insert(w *Write, n *pg_query.InsertStmt) error {
 	b.seal(w, "")
 	b.refuseMasked(b.usedByReturning(n.ReturningList))
 	w.UserValue = n.Override == pg_query.OverridingKind_OVERRIDING_USER_VALUE
-	if len(n.ReturningList) == 0 && len(b.sources) == 0 {
+	if len(n.ReturningList) == 0 && len(b.sources) == 0 && len(b.masks) == 0 {
 		return b.inText(w, n.Relation)
 	}
 	b.redirect(b.target, w.Table)
