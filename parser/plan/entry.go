@@ -16,12 +16,16 @@ type operand struct {
 	typ     typ
 	literal string // of a plain literal: its text
 	plain   bool   // it is one
+	raises  bool   // it may raise an error where Postgres does
 }
 
 // operands prints arguments; an untyped literal waits for a type.
 func (s *shipper) operands(nodes []*pg_query.Node, e *scope) ([]operand, bool) {
 	list := make([]operand, len(nodes))
+	before := s.raises
+	defer func() { s.raises = s.raises || before }()
 	for i, n := range nodes {
+		before, s.raises = before || s.raises, false
 		o := operand{node: n}
 		o.literal, o.plain = literalText(n)
 		if isLiteral(n) {
@@ -32,6 +36,7 @@ func (s *shipper) operands(nodes []*pg_query.Node, e *scope) ([]operand, bool) {
 				return nil, false
 			}
 		}
+		o.raises = s.raises
 		list[i] = o
 	}
 	return list, true

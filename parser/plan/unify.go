@@ -22,7 +22,22 @@ func (s *shipper) coalesce(c *pg_query.CoalesceExpr, e *scope) (string, typ, boo
 		return s.null(t)
 	}
 	t.Dynamic = scaleOf(conditions, list, t)
+	if slices.ContainsFunc(list[1:], func(o operand) bool { return o.raises }) {
+		return inTurn(parts, conditions), t, true
+	}
 	return "coalesce(" + strings.Join(parts, ", ") + ")", t, true
+}
+
+// inTurn prints COALESCE so that an engine comes to no value before it has found all before it NULL: DuckDB computes what
+// stands in a statement twice beforehand, but nothing that is in a CASE.
+func inTurn(parts, conditions []string) string {
+	var out strings.Builder
+	last := len(parts) - 1
+	out.WriteString("(CASE")
+	for i := range last {
+		out.WriteString(" WHEN " + conditions[i] + " THEN " + parts[i])
+	}
+	return out.String() + " ELSE " + parts[last] + " END)"
 }
 
 // extreme prints GREATEST and LEAST, where both leave NULLs out.

@@ -59,3 +59,5 @@ SELECT count(*) + NULL::int8 FROM {s}.ints;
 SELECT CASE count(*) WHEN NULL::int8 THEN 1 ELSE 2 END FROM {s}.ints;
 SELECT k FROM {s}.ints GROUP BY k HAVING coalesce(sum(i4) < NULL::int8, true) ORDER BY k;
 SELECT x.k, (SELECT max(y.k) FROM {s}.coll y) + NULL::int4 FROM {s}.dates x ORDER BY k;
+SELECT k, coalesce(i4, i8 / i2), coalesce(i2, i8 / i2) FROM {s}.ints WHERE i2 <> 0 OR i4 = 0 ORDER BY k;
+SELECT k, coalesce(k, (i4 - 1)), coalesce(k + 1, (i4 - 1)) FROM {s}.ints ORDER BY k;
