@@ -11,8 +11,8 @@ type Statement struct {
 	SQL    string
 	Params []*string
 	// Ordered says that the rows have a total order. Free says that a plan may decide whether an error shows: where
-	// several relations, a sub-select, AND, OR or a LIMIT take part, Postgres does not promise which rows an expression comes
-	// to.
+	// several relations, a sub-select, AND, OR, a LIMIT or a HAVING without aggregates take part, Postgres does not promise
+	// which rows an expression comes to.
 	Ordered, Free bool
 }
 

@@ -84,7 +84,9 @@ func (g *generator) grouped(outer *relation) *selectClauses {
 	if g.n(4) == 0 {
 		sql, typ := g.aggregate(r)
 		over.columns = append(over.columns, column{name: sql, typ: typ})
-		c.after += " HAVING " + g.expression(over, "bool", 1+g.n(2))
+		having := g.expression(over, "bool", 1+g.n(2))
+		g.free = g.free || !strings.Contains(having, sql) // it is one more condition on the rows themselves
+		c.after += " HAVING " + having
 	}
 	return c
 }
