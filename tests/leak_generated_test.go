@@ -27,7 +27,7 @@ func (w *hidden) role(t *testing.T, name string) *generatedOracle {
 		}
 	}
 	o := oracle.New(t, as(t, w.direct, name), as(t, w.through, name), sides...)
-	o.Secret = secret
+	o.Secret, o.Lasting = secret, last
 	return &generatedOracle{oracle: o, schema: w.schema}
 }
 
@@ -45,7 +45,8 @@ func (w *hidden) ungoverned(t *testing.T) {
 			differ++
 		}
 	}
-	if differ < hiddenQuestions/4 {
+	t.Logf("%d of %d statements differ", differ, hiddenQuestions)
+	if differ < hiddenQuestions/8 {
 		t.Errorf("only %d of %d statements differ where no rules hold", differ, hiddenQuestions)
 	}
 	for sql, what := range map[string]string{

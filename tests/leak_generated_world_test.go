@@ -27,10 +27,13 @@ var hiddenTables = []hiddenTable{
 		masks: map[string]string{"f4": "CASE WHEN k > 14 THEN f4 END"}},
 	{name: "ints", any: []string{"i4 BETWEEN -1000 AND 1000 AND i4 <> 0"}, masks: map[string]string{"i8": "CASE WHEN i2 > 0 THEN i8 END"}},
 	{name: "kinds", any: []string{"current_user = 'leak_reader' AND k < 6"}, masks: map[string]string{"jb": "NULL", "e": "NULL", "p": "NULL", "na": "NULL"}},
+	{name: "mild", any: []string{"k IN (SELECT k FROM h.entitled WHERE who = current_user)"}, masks: map[string]string{"i": "CASE WHEN i < 1 THEN 1 ELSE 1 END", "s": "'2'", "n": "1 + k",
+		"t": "CASE WHEN length(t) > 20 THEN '0' ELSE '1' END"}},
 	{name: "misc", any: []string{"b IS NOT FALSE"}, masks: map[string]string{"u": "'00000000-0000-0000-0000-000000000001'::uuid", "y": "NULL", "j": "NULL", "ai": "NULL", "at": "NULL"}},
 	{name: "nums", any: []string{"owner = current_user"}, masks: map[string]string{"w": "NULL", "s": "sluice.mask_band(s, 1)::numeric(18,6)"}},
 	{name: "series", any: []string{"g IN (SELECT k FROM h.entitled WHERE who = current_user)"}, masks: map[string]string{"t": "sluice.mask_hash(t)"}},
 	{name: "spans"}, // nobody sees anything
+	{name: "tame", any: []string{"t IN ('0', '1')"}},
 	{name: "texts", any: []string{"t IN (SELECT word FROM h.entitled WHERE who = current_user)"}, masks: map[string]string{"v": "NULL", "c": "NULL", "m": "sluice.mask_partial(m, 1, '*', 1)"}},
 }
 

@@ -267,10 +267,10 @@ var passing = []struct {
 	what *regexp.Regexp
 	for_ string
 }{
-	{regexp.MustCompile(`\bsl_(da|db|pa|pb|xa|xb|tw)\b`), "{s}"},
+	{regexp.MustCompile(`\b(sl_(da|db|pa|pb|xa|xb|tw)|[fb][xoh])\b`), "{s}"},
 	{regexp.MustCompile(`\bn\d+_`), "{n}"},
 	{regexp.MustCompile(`((?i:time)(?:": |: |>|=))[\d.]+`), "${1}T"},
-	{regexp.MustCompile(`\b(lake_|other_|)(raw|bare)\b`), "${1}S"},
+	{regexp.MustCompile(`\b(lake_|other_|)(raw|bare|plain)\b`), "${1}S"},
 	{regexp.MustCompile(`sluice_\d+_`), "sluice_N_"},
 }
 
@@ -278,12 +278,16 @@ var passing = []struct {
 func lasting(said []string) []string {
 	out := make([]string, len(said))
 	for i, line := range said {
-		for _, p := range passing {
-			line = p.what.ReplaceAllString(line, p.for_)
-		}
-		out[i] = line
+		out[i] = last(line)
 	}
 	return out
+}
+
+func last(line string) string {
+	for _, p := range passing {
+		line = p.what.ReplaceAllString(line, p.for_)
+	}
+	return line
 }
 
 // TestLegible has the noted form of binary values show what they say.

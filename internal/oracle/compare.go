@@ -33,7 +33,8 @@ type Side struct {
 
 // Oracle compares the answers of plain tables with those of foreign ones.
 type Oracle struct {
-	Secret   *regexp.Regexp // what no error may say; nil for nothing
+	Secret   *regexp.Regexp      // what no error may say; nil for nothing
+	Lasting  func(string) string // the words of an error, without names that differ between a schema and its blind one
 	ctx      context.Context
 	plain    *pgconn.PgConn
 	sides    []*Side

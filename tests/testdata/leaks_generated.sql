@@ -21,6 +21,16 @@ INSERT INTO plain.coll VALUES (901, 'hush', 'hush', 'hush'), (902, '0hush', NULL
 INSERT INTO plain.kinds VALUES (901, '{"a": "hush"}', 'happy', '(7700001,hush,)', '{2077-01-01}', '{7700001}', '{t}', '{7700001}'), (902, '"hush"', 'sad', NULL, '{}', '{}', '{}', '{0}');
 UPDATE plain.texts SET m = t;
 
+-- What may be seen here raises an error nearly nowhere, and what is hidden, or behind masks, nearly everywhere.
+CREATE TABLE plain.tame (k int NOT NULL, i int, s smallint, b bigint, n numeric(10,2), f double precision, t text, d date, ts timestamp);
+INSERT INTO plain.tame SELECT k, 1 + k % 3, 1 + k % 2, 2 + k % 2, 1 + k / 4.0, 1 + k / 8.0, (k % 2)::text, date '2024-01-01' + k, timestamp '2024-01-01 01:00' + k * interval '1 hour' FROM generate_series(1, 8) k;
+CREATE TABLE plain.mild AS TABLE plain.tame;
+ALTER TABLE plain.mild ALTER k SET NOT NULL;
+UPDATE plain.mild SET i = 0, s = 0, n = -n, t = 'hush-' || k;
+INSERT INTO plain.tame VALUES (901, 0, 0, 0, 0, 0, 'hush', 'infinity', 'infinity'), (902, -2147483648, -32768, -9223372036854775808, -99999999.99, -1e308, '{hush', '-infinity', '-infinity'),
+    (903, 2147483647, 32767, 9223372036854775807, 99999999.99, 1e308, '\\hush', '9999-12-31', '9999-12-31 23:59:59'), (904, -1, -1, -1, -1, 'NaN', 'hush%', '0044-03-15 BC', '0044-03-15 12:00:00 BC');
+INSERT INTO plain.mild SELECT * FROM plain.tame WHERE k > 900;
+
 -- Home's own row security, which Postgres enforces.
 ALTER TABLE h.marks ENABLE ROW LEVEL SECURITY;
 CREATE POLICY few ON h.marks FOR SELECT USING (k < 50);

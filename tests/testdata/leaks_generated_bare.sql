@@ -9,3 +9,4 @@ UPDATE bare.coll SET bytes = left(bytes, 1);
 UPDATE bare.exact SET g = k;
 UPDATE bare.kinds SET jb = '3', e = 'sad', p = '(3,,)', na = '{3}';
 UPDATE bare.clocks SET ttz = '03:00+00';
+UPDATE bare.mild SET i = k, s = k, n = 100 + n, t = 'other';
