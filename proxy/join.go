@@ -169,7 +169,6 @@ type query struct {
 	role    uint32 // that is mapped, 0 for the current one
 	sql     string
 	params  []int
-	values  []string // that home evaluates for the negative ones
 	formats []int16
 	styles  engines.Styles
 }
@@ -186,7 +185,7 @@ func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
 			styles.ExtraFloatDigits = "1"
 		}
 	}
-	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, values: in.Values, formats: formats, styles: styles}
+	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: styles}
 }
 
 // openStream opens a query of a plan at its server.
@@ -208,7 +207,7 @@ func (s *Session) openStream(ctx context.Context, x *execution, q query) (engine
 
 // locate returns the engine of a query, and what it is asked.
 func (s *Session) locate(ctx context.Context, x *execution, q query) (engines.Engine, engines.Query, error) {
-	args, err := s.pickValues(ctx, x, q.params, q.values)
+	args, err := s.pick(ctx, x, q.params)
 	if err != nil {
 		return nil, engines.Query{}, err
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sluicedb/sluice/parser/plan"
 )
 
 // paramsAtOnce is how many parameters home is asked to read in one statement: a select list has 1,664 entries at most.
@@ -103,7 +105,7 @@ func (s *Session) pick(ctx context.Context, x *execution, params []int) ([]*stri
 	if len(params) == 0 {
 		return nil, nil
 	}
-	texts, err := s.paramTexts(ctx, x)
+	texts, err := s.shippedTexts(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -114,32 +116,30 @@ func (s *Session) pick(ctx context.Context, x *execution, params []int) ([]*stri
 	return args, nil
 }
 
-// pickValues is pick where a negative number, -n, is the n-th of some expressions that home evaluates.
-func (s *Session) pickValues(ctx context.Context, x *execution, params []int, values []string) ([]*string, error) {
-	if len(values) == 0 {
-		return s.pick(ctx, x, params)
+// shippedTexts are the parameters and the plan's moments in text form.
+func (s *Session) shippedTexts(ctx context.Context, x *execution) ([]*string, error) {
+	texts, err := s.paramTexts(ctx, x)
+	if err != nil || len(x.plan.Moments) == 0 {
+		return texts, err
 	}
-	own := make([]string, len(values))
-	for i, v := range values {
-		own[i] = "CAST(" + v + " AS pg_catalog.text)"
-	}
-	rows, _, err := s.once(ctx, "SELECT "+strings.Join(own, ", "), nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	var texts []*string
-	if slices.ContainsFunc(params, func(n int) bool { return n > 0 }) {
-		if texts, err = s.paramTexts(ctx, x); err != nil {
+	missing := slices.ContainsFunc(x.plan.Moments, func(m plan.Moment) bool { return x.moments[m] == nil })
+	if missing {
+		list := make([]string, len(x.plan.Moments))
+		for i, m := range x.plan.Moments {
+			list[i] = "CAST(" + m.SQL + " AS pg_catalog.text)"
+		}
+		rows, _, err := s.once(ctx, "SELECT "+strings.Join(list, ", "), nil, nil)
+		if err != nil {
 			return nil, err
 		}
-	}
-	args := make([]*string, len(params))
-	for i, n := range params {
-		if n < 0 {
-			args[i] = rows[0][-n-1]
-		} else {
-			args[i] = texts[n-1]
+		x.moments = map[plan.Moment]*string{}
+		for i, m := range x.plan.Moments {
+			x.moments[m] = rows[0][i]
 		}
 	}
-	return args, nil
+	texts = slices.Clone(texts)
+	for _, m := range x.plan.Moments {
+		texts = append(texts, x.moments[m])
+	}
+	return texts, nil
 }

@@ -30,11 +30,12 @@ type execution struct {
 	own       func(ctx context.Context, x *execution) (*cursor, error)
 	denied    error // what the role lacks a privilege for, of a statement that is checked at Execute
 	tag       func(rows int64) string
-	texts     []*string // parameters in text form, once asked for
-	alone     bool      // it is the only one of a simple query
-	explained bool      // it is not run, its plan is shown
-	kept      bool      // it is what an EXECUTE names
-	estimated bool      // with how many rows are expected
+	texts     []*string               // parameters in text form, once asked for
+	moments   map[plan.Moment]*string // likewise
+	alone     bool                    // it is the only one of a simple query
+	explained bool                    // it is not run, its plan is shown
+	kept      bool                    // it is what an EXECUTE names
+	estimated bool                    // with how many rows are expected
 
 	ledger     *ledger           // nil for none
 	within     *parser.Statement // the EXPLAIN that it stands in
@@ -48,10 +49,10 @@ func (x *execution) atHome() bool {
 
 // apart reports whether home has no part in the statement once it is planned.
 func (x *execution) apart() bool {
-	if x.denied != nil || x.plan == nil || x.plan.Write != nil || x.plan.Copy != nil || len(x.plan.Values) > 0 {
+	if x.denied != nil || x.plan == nil || x.plan.Write != nil || x.plan.Copy != nil {
 		return false
 	}
-	ofHome := slices.ContainsFunc(x.plan.Inputs, func(in plan.Input) bool { return in.Server == nil || len(in.Values) > 0 })
+	ofHome := slices.ContainsFunc(x.plan.Inputs, func(in plan.Input) bool { return in.Server == nil })
 	return x.plan.Route == plan.Remote || x.plan.Route == plan.Federated && !ofHome
 }
 
@@ -271,8 +272,8 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 		}
 		return true, err
 	}
-	texts, err := s.paramTexts(ctx, x)
-	if err == nil && !x.plan.Takes(x.described.params, texts) {
+	texts, err := s.shippedTexts(ctx, x)
+	if err == nil && !x.plan.Takes(x.plan.ParamTypes(x.described.params), texts) {
 		req.HoldParams, x.request.HoldParams = true, true
 		if x.plan, err = s.build(req, x); err == nil { // it may ship what the first plan did not
 			err = s.checkPrivileges(ctx, x, &req)

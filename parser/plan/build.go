@@ -41,7 +41,7 @@ func build(req Request) (*Plan, error) {
 	b := newBuilder(req)
 	p, err := b.plan()
 	if err == nil {
-		p.checks, p.Governed = b.checks, b.governed
+		p.checks, p.Moments, p.Governed = b.checks, b.moments, b.governed
 		if b.refused != nil { // nothing that could be run stands in it
 			p = &Plan{Route: p.Route, Reason: p.Reason, Privileges: p.Privileges, Governed: true, Refused: b.refused}
 		}
@@ -114,6 +114,7 @@ type builder struct {
 	privileges []Privilege
 	inputs     []Input
 	used       usedColumns
+	moments    []Moment
 	checks     []check // of values of parameters, wherever these are shipped
 	governed   bool    // rules hold for a relation of the statement
 	guard      *Guard  // of the target, nil for none
@@ -259,7 +260,7 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	if len(s.params) > 0 { // whose places are taken
 		f = filter{kept: f.kept, params: s.params}
 	}
-	in := Input{Relation: s.table, Server: s.server, Role: s.role, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Values: f.values, Spelled: b.req.ReadOnly}
+	in := Input{Relation: s.table, Server: s.server, Role: s.role, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Spelled: b.req.ReadOnly}
 	from, err := b.origin(s)
 	if err != nil {
 		return nil, err
@@ -279,7 +280,7 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	}
 	in.Whole = s.body == "" && len(f.sql) == 0
 	for i := range b.inputs {
-		if o := &b.inputs[i]; o.Relation == in.Relation && o.Role == in.Role && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) && slices.Equal(o.Values, in.Values) {
+		if o := &b.inputs[i]; o.Relation == in.Relation && o.Role == in.Role && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) {
 			return o, nil
 		}
 	}

@@ -128,7 +128,7 @@ func (b *builder) share(filters map[*pg_query.RangeVar]filter) {
 	for i := range b.sources {
 		if s := &b.sources[i]; s.server != nil {
 			f := filters[s.Var]
-			key := fmt.Sprint(s.table.OID, s.role, s.body, f.sql, f.params, f.values)
+			key := fmt.Sprint(s.table.OID, s.role, s.body, f.sql, f.params)
 			alike[key] = append(alike[key], s.Var)
 		}
 	}

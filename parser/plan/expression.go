@@ -59,6 +59,9 @@ func (s *shipper) expression(n *pg_query.Node, e *scope) (string, typ, bool) {
 }
 
 func (s *shipper) node(n *pg_query.Node, e *scope) (string, typ, bool) {
+	if oid := s.clockType(n); oid != 0 {
+		return s.moment(n, oid)
+	}
 	switch n := n.GetNode().(type) {
 	case *pg_query.Node_ColumnRef:
 		if c, ok := e.column(n.ColumnRef.Fields); ok {
@@ -169,10 +172,15 @@ func (s *shipper) parameter(n int) (string, typ, bool) {
 	if n < 1 || n > len(s.b.req.Params) {
 		return s.no("parameter $%d is not known", n)
 	}
+	return s.placed(n, s.b.req.Params[n-1])
+}
+
+// placed prints a placeholder for a value that has a number.
+func (s *shipper) placed(n int, oid uint32) (string, typ, bool) {
 	if s.b.req.HoldParams {
 		return s.no("parameter $%d has a value that is read at home", n)
 	}
-	t := dialect.Plain(s.b.req.Params[n-1])
+	t := dialect.Plain(oid)
 	t.Bytewise, t.Exact, t.Wide = true, true, t.OID == numericOID
 	if t.Wide { // NaN and infinity are beyond what is computed there
 		s.guarded = true

@@ -14,7 +14,6 @@ type filter struct {
 	kept   []Kept   // those that are not left out for what they are made of
 	nodes  []*pg_query.Node
 	params []int
-	values []string
 }
 
 // filters finds, for each foreign table, the conditions of the query level it stands in that concern it alone.

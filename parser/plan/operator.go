@@ -71,6 +71,7 @@ func (s *shipper) compare(l, r *pg_query.Node, op string, e *scope) (string, typ
 	if isNull(l) || isNull(r) {
 		return s.no("comparing with NULL depends on transform_null_equals")
 	}
+	l, r = s.pairBeside(l, r, e)
 	mark := len(s.params)
 	list, ok := s.pair(l, r, e)
 	if !ok {
@@ -155,7 +156,7 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	nulls := 0
 	for i := range bounds {
 		var t typ
-		if bounds[i], t, ok = s.typed(items[i], e, lt); !ok {
+		if bounds[i], t, ok = s.typed(s.beside(items[i], lt.OID), e, lt); !ok {
 			return "", typ{}, false
 		}
 		if sql, ok := s.midnight(bounds[i], lt); ok {

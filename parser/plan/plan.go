@@ -97,8 +97,8 @@ type Plan struct {
 	Server    *catalog.Server
 	Role      uint32 // whose user mapping is used, 0 for the current role
 	RemoteSQL string
-	Params    []int             // a negative one, -n, is the n-th of Values
-	Values    []string          // expressions that home evaluates for its transaction
+	Params    []int // those behind the statement's own are Moments
+	Moments   []Moment
 	whole     *catalog.Relation // all of whose rows leave the server, nil for none
 	Guarded   bool              // an error of class 22 may be the engine's alone: it is home then that computes
 	checks    []check           // of the values of parameters
@@ -139,7 +139,6 @@ type Input struct {
 	Blank     bool            // the role may read none of the columns: they are NULL, and only the number of rows counts
 	RemoteSQL string          // yields exactly Columns, cast to their Postgres types' counterparts
 	Params    []int           // as in Plan
-	Values    []string        // as in Plan
 	Filters   []string        // what was pushed, in the engine's dialect, for EXPLAIN
 	Kept      []Kept          // conditions on the table alone that home evaluates
 	Whole     bool            // all rows of a foreign table are read

@@ -24,7 +24,6 @@ type verbatim struct {
 	home, remote engines.Facts
 	unknown      error // why there are no facts
 	params       []int
-	values       []string // what home evaluates in place of parameters
 	reason       string
 	orders       string // the first construct that depends on the order of text
 	texts        bool   // text may come up under a collation that is not bytewise
@@ -81,7 +80,7 @@ func (b *builder) whole(sel *pg_query.SelectStmt, format *CopyFormat) *Plan {
 		return nil
 	}
 	return &Plan{
-		Route: Remote, Server: b.sources[0].server, Role: b.sources[0].role, RemoteSQL: sql, Params: v.params, Values: v.values,
+		Route: Remote, Server: b.sources[0].server, Role: b.sources[0].role, RemoteSQL: sql, Params: v.params,
 		Privileges: b.privileges, Copy: format, whole: b.scanned(sel), Rows: b.yielded(sel),
 	}
 }
@@ -164,7 +163,7 @@ func (v *verbatim) bindParams(n *pg_query.Node) {
 			number = int(p.Number)
 			typ = v.b.req.Params[number-1]
 		} else if typ = homeValue(node); typ != 0 {
-			number = v.value(node)
+			number = v.b.moment(node, typ)
 		}
 		if number == 0 {
 			return true
@@ -178,20 +177,6 @@ func (v *verbatim) bindParams(n *pg_query.Node) {
 		node.Node = &pg_query.Node_TypeCast{TypeCast: &pg_query.TypeCast{Arg: ref, TypeName: paramTypes[typ]}}
 		return false
 	})
-}
-
-// value returns the number, below zero, of an expression among those that home evaluates.
-func (v *verbatim) value(n *pg_query.Node) int {
-	text, err := parser.DeparseList([]*pg_query.Node{n})
-	if err != nil { // of what takes no arguments
-		return 0
-	}
-	i := slices.Index(v.values, text)
-	if i < 0 {
-		i = len(v.values)
-		v.values = append(v.values, text)
-	}
-	return -(i + 1)
 }
 
 // condition prints a condition on a table alone; false where it is not shipped.
@@ -276,7 +261,7 @@ func (b *builder) verbatimConditions(src *source, conditions []*pg_query.Node) f
 			f.kept = append(f.kept, Kept{c, v.reason})
 		}
 	}
-	f.texts, f.params, f.values = f.sql, v.params, v.values
+	f.texts, f.params = f.sql, v.params
 	return f
 }
 

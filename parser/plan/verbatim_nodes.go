@@ -215,7 +215,7 @@ func homeValue(n *pg_query.Node) uint32 {
 // ships reports whether a value of home's can go to the server as a parameter. Home and the server read a time zone's
 // abbreviation each in its own way.
 func (v *verbatim) ships(oid uint32, what string) bool {
-	return oid != 0 && !v.b.feeding && (oid != timestamptzOID || v.iso()) || v.no("%s is home's own", what)
+	return oid != 0 && (oid != timestamptzOID || v.iso()) || v.no("%s is home's own", what)
 }
 
 func (v *verbatim) iso() bool {

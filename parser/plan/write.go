@@ -353,7 +353,7 @@ func (b *builder) targetInput(parent string, columns []int, f filter) (string, e
 		return "", err
 	}
 	in := Input{
-		Relation: b.target.table, Server: b.target.table.Server, Columns: columns, Filters: f.texts, Params: f.params, Values: f.values, RowID: true, Parent: parent, Sealed: b.guard != nil,
+		Relation: b.target.table, Server: b.target.table.Server, Columns: columns, Filters: f.texts, Params: f.params, RowID: true, Parent: parent, Sealed: b.guard != nil,
 		TempName: b.req.TempPrefix + itoa(len(b.inputs)+1),
 	}
 	list := []string{b.target.dialect.RowID() + " AS sluice_rowid"}

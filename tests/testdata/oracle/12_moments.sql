@@ -1,0 +1,21 @@
+-- Times that hang on when the transaction began, and on no row.
+SELECT k, ts < now(), tz < now(), d < current_date, ts > LOCALTIMESTAMP, tz >= current_timestamp, d <> now()::date FROM {s}.dates ORDER BY k;
+SELECT k FROM {s}.dates WHERE tz < now() - interval '7 days' AND ts < now() AND d < current_date - 30 ORDER BY k;
+SELECT k FROM {s}.dates WHERE ts BETWEEN LOCALTIMESTAMP - interval '100 years' AND date_trunc('month', now()) ORDER BY k;
+SELECT k FROM {s}.dates WHERE tz >= current_date - interval '90 years' AND d < now() AND d < LOCALTIMESTAMP ORDER BY k;
+SELECT k, now() - interval '1 day' < now(), current_date - 1 < current_date, now() IS NULL, d > current_date OR d IS NULL FROM {s}.dates ORDER BY k;
+SELECT count(*), max(now()) = now(), min(current_date) = current_date FROM {s}.dates WHERE tz < now();
+SELECT count(*) FROM {s}.dates GROUP BY d < current_date ORDER BY 1;
+SELECT k FROM {s}.dates WHERE ts > now() AT TIME ZONE 'Asia/Kolkata' OR tz > LOCALTIMESTAMP AT TIME ZONE 'Asia/Kolkata' ORDER BY k;
+SELECT k FROM {s}.dates WHERE d < current_date + interval '9000 years' ORDER BY k;
+SELECT k FROM {s}.dates WHERE d > current_date - interval '5000 years' ORDER BY k;
+SELECT k FROM {s}.dates WHERE tz > now() - interval '300000 years' ORDER BY k;
+SELECT a.k, b.k FROM {s}.dates a JOIN {s}.dates b ON a.d = b.d AND b.ts < now() - interval '1 hour' ORDER BY 1, 2;
+SELECT k, (SELECT count(*) FROM {s}.orders o WHERE o.placed < now() AND o.id = d.k) FROM {s}.dates d ORDER BY k;
+SELECT k FROM {s}.dates WHERE tz < clock_timestamp() ORDER BY k;
+-- params: ["3"]
+SELECT k FROM {s}.dates WHERE k > $1 AND tz < now() AND d < current_date ORDER BY k;
+SET TimeZone = 'America/New_York';
+SELECT k, ts < now(), tz < now(), d < now(), d < current_date, tz < current_date, tz < LOCALTIMESTAMP FROM {s}.dates ORDER BY k;
+SET DateStyle = 'German, DMY';
+SELECT k, ts < now(), tz < now(), d < now(), d < current_date FROM {s}.dates ORDER BY k;
