@@ -159,6 +159,7 @@ DECLARE
     named name := (SELECT c.relname FROM pg_class c WHERE c.oid = stands);
     g record;
 BEGIN
+    PERFORM pg_advisory_xact_lock('sluice.masked_table'::regclass::bigint); -- see on_masked_ddl
     PERFORM sluice.bump_catalog_version();
     IF NOT EXISTS (SELECT FROM sluice.column_mask m WHERE m.relation = masked) THEN
         IF stands IS NOT NULL THEN
