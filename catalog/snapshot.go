@@ -21,7 +21,7 @@ type Snapshot struct {
 	Uncommitted bool
 
 	Servers   map[uint32]*Server
-	Relations map[uint32]*Relation // foreign tables on our servers, views (of any depth) over them, and tables of home with masks, by OID
+	Relations map[uint32]*Relation // foreign tables on our servers, tables of home with masks, and views (of any depth) over them, by OID
 	// Shadows are names that pg_catalog's functions and operators share with others of this database that take built-in
 	// types alone: which of them a statement means depends on its types and the search path.
 	Shadows map[string]bool
@@ -40,7 +40,7 @@ type Server struct {
 	Options map[string]string
 }
 
-// Relation is a foreign table of ours, a view over one, or a table of home with masks.
+// Relation is a foreign table of ours, a table of home with masks, or a view over one.
 type Relation struct {
 	OID     uint32
 	Schema  string

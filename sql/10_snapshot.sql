@@ -20,11 +20,10 @@ BEGIN
     END IF;
     document := (
         WITH ours AS MATERIALIZED (
-            SELECT c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.reloptions, NULL::name AS view
+            SELECT c.oid, c.relname, c.relnamespace, CASE WHEN c.relkind = 'p' THEN 'r' ELSE c.relkind END AS relkind, c.relowner, c.reloptions, v.relname AS view
             FROM sluice.relations o JOIN pg_class c ON c.oid = o.oid
-            UNION ALL -- tables of this server with masks
-            SELECT c.oid, c.relname, c.relnamespace, 'r', c.relowner, NULL, v.relname
-            FROM sluice.masked_table o JOIN pg_class c ON c.oid = o.relation JOIN pg_class v ON v.oid = o.view
+            LEFT JOIN sluice.masked_table m ON m.relation = o.oid LEFT JOIN pg_class v ON v.oid = m.view
+            WHERE c.relkind NOT IN ('r', 'p') OR v.oid IS NOT NULL
         ), columns AS (
             SELECT a.attrelid, json_agg(json_build_object(
                 'num', a.attnum, 'name', a.attname, 'type', a.atttypid::bigint, 'typmod', a.atttypmod,

@@ -82,7 +82,7 @@ func (b *builder) shipped() (p *Plan) {
 		b.reason = "sluice.route asks for it"
 		return nil
 	}
-	if b.masksAtHome() {
+	if b.atHome {
 		b.because("home computes the masks of its own tables")
 		return nil
 	}
@@ -107,6 +107,7 @@ type builder struct {
 	feeding    bool              // inputs are made for the federation engine
 	relations  []parser.Relation // that the statement itself names, as the request's references
 	sources    []source
+	atHome     bool     // tables of home that have masks are named, or views over these alone
 	masks      []source // references to tables of home that have masks which may hold for the role
 	target     *source
 	inlined    map[*pg_query.RangeSubselect]*view
@@ -167,10 +168,14 @@ func (b *builder) add(r parser.Relation, t *catalog.Relation, as uint32) error {
 	if ofHome(t) {
 		return b.addMasked(r, t)
 	}
+	if stays, err := b.staysAtHome(t); stays || err != nil {
+		b.atHome = true
+		return err
+	}
 	if r.Target {
 		switch {
 		case t.Kind != 'f':
-			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to view %q over foreign tables", t.Name), "Write to the foreign table itself.")
+			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to view %q over foreign tables, or tables with masks", t.Name), "Write to the table itself.")
 		case b.target != nil:
 			return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot write to foreign tables %q and %q in one statement", b.target.table.Name, t.Name),
 				"Write to one foreign table in a statement of its own.")

@@ -17,6 +17,7 @@ func ofHome(t *catalog.Relation) bool { return t != nil && t.Kind == 'r' }
 // addMasked takes in a reference to a table of home, which home reads as it is for those alone whom its masks never hold for.
 // What is written to is the table itself: nobody else may read its masked columns in doing so.
 func (b *builder) addMasked(r parser.Relation, t *catalog.Relation) error {
+	b.atHome = true
 	if r.Target {
 		return nil
 	}
@@ -40,14 +41,42 @@ func (b *builder) readMasked() {
 	}
 }
 
-// passes reports whether no relation of the statement is but a table of home whose masks do not hold: then it passes through.
-func (b *builder) passes() bool {
-	return len(b.masks) == 0 && !slices.ContainsFunc(b.req.References, func(r Reference) bool { return r.Relation != nil && !ofHome(r.Relation) })
+// staysAtHome reports whether a view has nothing of ours below it but tables of home, none of which has masks that may hold for the
+// role: home reads it then.
+func (b *builder) staysAtHome(t *catalog.Relation) (bool, error) {
+	if t.Kind != 'v' {
+		return false, nil
+	}
+	body, err := b.definition(t)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range body.Relations() {
+		inner := b.named(r.Schema, r.Name)
+		if inner == nil {
+			continue
+		}
+		stays := false
+		if ofHome(inner) {
+			rules, err := b.rules(inner)
+			if err != nil {
+				return false, err
+			}
+			stays = rules == nil
+		} else if stays, err = b.staysAtHome(inner); err != nil {
+			return false, err
+		}
+		if !stays {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
-// masksAtHome reports whether the statement, or a view in it, names a table of home that has masks.
-func (b *builder) masksAtHome() bool {
-	return len(b.masks) > 0 || slices.ContainsFunc(b.req.References, func(r Reference) bool { return ofHome(r.Relation) })
+// passes reports whether nothing in the statement is ours to replace, so that it passes through to home.
+func (b *builder) passes() bool {
+	return b.atHome && len(b.masks) == 0 && len(b.views) == 0 && len(b.sources) == 0 &&
+		!slices.ContainsFunc(b.req.References, func(r Reference) bool { return r.Relation != nil && r.Relation.Kind == 'm' })
 }
 
 // maskedTables returns the tables of home that are read through their views.

@@ -27,17 +27,13 @@ func (b *builder) inline(r parser.Relation, t *catalog.Relation, within uint32) 
 	if r.Holder == nil {
 		return pgerr.New(pgerr.FeatureNotSupported, "view %q over foreign tables cannot stand here", t.Name)
 	}
-	definition, err := b.req.Definition(t)
+	definition, err := b.definition(t)
 	if err != nil {
 		return err
 	}
-	list, err := parser.Parse(strings.TrimRight(definition, "; \n"))
-	if err != nil || len(list) != 1 || list[0].Kind != parser.Select {
-		return pgerr.New(pgerr.InternalError, "the definition of view %q cannot be read", t.Name)
-	}
 	v := &view{Relation: r, table: t, bare: r.Var.Alias == nil, colnames: r.Var.GetAlias().GetColnames(), from: len(b.sources)}
 	b.views = append(b.views, v)
-	body := list[0].Clone()
+	body := definition.Clone()
 	for _, ir := range body.Relations() {
 		if t := b.named(ir.Schema, ir.Name); t != nil {
 			if err := b.add(ir, t, within); err != nil {
@@ -54,6 +50,19 @@ func (b *builder) inline(r parser.Relation, t *catalog.Relation, within uint32) 
 	b.inlined[v.sub] = v
 	r.Holder.Node = &pg_query.Node_RangeSubselect{RangeSubselect: v.sub}
 	return nil
+}
+
+// definition returns the query of a view, as it is shared.
+func (b *builder) definition(t *catalog.Relation) (*parser.Statement, error) {
+	text, err := b.req.Definition(t)
+	if err != nil {
+		return nil, err
+	}
+	list, err := parser.Parse(strings.TrimRight(text, "; \n"))
+	if err != nil || len(list) != 1 || list[0].Kind != parser.Select {
+		return nil, pgerr.New(pgerr.InternalError, "the definition of view %q cannot be read", t.Name)
+	}
+	return list[0], nil
 }
 
 // named finds a relation of ours by the name that a view's definition gives it, which is always qualified.
