@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,6 +21,7 @@ type listener struct {
 	channel  string   // of cancels; empty where the extension has none, or does not tell us
 	changed  bool     // the channel may have
 	cancels  []cancel // not yet carried out
+	counting func()   // ends the keeping of counters; nil where no table is counted
 }
 
 // cancel is a call of pg_cancel_backend that home has allowed.
@@ -57,7 +59,7 @@ func (l *listener) work(ctx context.Context) error {
 	for l.changed || len(l.cancels) > 0 {
 		if l.changed {
 			l.changed = false
-			if err := l.follow(ctx); err != nil {
+			if err := errors.Join(l.follow(ctx), l.count(ctx)); err != nil {
 				return err
 			}
 			continue

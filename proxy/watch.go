@@ -123,6 +123,8 @@ func (w *watches) listen(ctx context.Context, database string, begun func()) {
 }
 
 func (w *watches) listenOnce(ctx context.Context, database string, begun func()) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	l := &listener{watches: w, database: database, changed: true}
 	c, err := w.connect(ctx, database, l.hear)
 	if err != nil {

@@ -40,7 +40,8 @@ func TestDump(t *testing.T) {
 	needPgDump(t, w.home)
 	exec(t, w.through, "DROP SERVER lake", w.server("lake", ", read_only 'false'"), "CREATE SCHEMA fx", "CREATE FOREIGN TABLE fx.item (id int NOT NULL, name text) SERVER lake",
 		"CREATE TABLE plain (id int PRIMARY KEY, name text)", "INSERT INTO plain SELECT * FROM fx.item", "CREATE VIEW both_sides AS SELECT i.id, p.name FROM fx.item i JOIN plain p USING (id)",
-		"CREATE TABLE child (id int REFERENCES plain)", "CREATE INDEX ON plain (name)")
+		"CREATE TABLE child (id int REFERENCES plain)", "CREATE INDEX ON plain (name)",
+		"SELECT sluice.track_statistics('plain', '{name}'), sluice.track_statistics('child')", "INSERT INTO child VALUES (1), (2)")
 	dir := t.TempDir()
 	plain, custom, rows := filepath.Join(dir, "dump.sql"), filepath.Join(dir, "dump.custom"), filepath.Join(dir, "rows.sql")
 	run(t, "pg_dump", "-f", plain, w.through)
@@ -65,6 +66,7 @@ func TestDump(t *testing.T) {
 		conn := connect(t, url)
 		want(t, conn, "SELECT count(*), min(name) FROM fx.item", "500|né 0")
 		want(t, conn, "SELECT count(*), max(name) FROM both_sides", "500|né 99")
+		want(t, conn, "DELETE FROM child WHERE id = 1; SELECT sluice.table_count('child'), sluice.table_count('plain'); SELECT count(*) FROM sluice.verify_statistics() WHERE stored <> actual", "DELETE 1\n1|500\n0")
 		want(t, conn, "CREATE FOREIGN TABLE x (id int) SERVER lake OPTIONS (nope '1')", "HV00D")
 		want(t, conn, "DROP SCHEMA fx CASCADE; SELECT count(*) FROM sluice.relations", "DROP SCHEMA\n0")
 	}
@@ -77,6 +79,8 @@ func TestDump(t *testing.T) {
 	want(t, conn, "SELECT count(*) FROM fx.item", "55000") // with a hint
 	want(t, conn, "ALTER EXTENSION sluice UPDATE", "ALTER EXTENSION")
 	want(t, conn, "SELECT count(*) FROM fx.item", "500")
+	want(t, conn, "SELECT sluice.table_count('plain')", "42704") // a schema has no counters
+	want(t, conn, "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'sluice\\_count%'", "0")
 	exec(t, w.through, "DELETE FROM fx.item")
 	run(t, "psql", "-Xqo", "/dev/null", "-v", "ON_ERROR_STOP=1", "-f", rows, w.through)
 	want(t, connect(t, w.through), "SELECT count(*), max(name) FROM fx.item", "500|né 99")

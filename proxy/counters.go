@@ -1,0 +1,86 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// countersInterval is how often the counters of a database are looked after.
+const countersInterval = time.Second
+
+// count begins to look after the counters of the database where tables of it are counted, and ends that where none is.
+func (l *listener) count(ctx context.Context) error {
+	row, err := askExtension(ctx, l.conn, "SELECT EXISTS (SELECT FROM sluice.table_statistics)")
+	if l.conn.IsClosed() {
+		return err
+	}
+	switch counted := err == nil && string(row[0]) == "t"; {
+	case counted && l.counting == nil:
+		ctx, l.counting = context.WithCancel(ctx)
+		l.watches.wg.Go(func() { l.watches.keepCounters(ctx, l.database) })
+	case !counted && l.counting != nil:
+		l.counting()
+		l.counting = nil
+	}
+	return nil
+}
+
+// keepCounters folds the counters of a database, and fills those that are pending, until ctx ends. Any number of proxies
+// may do so: home lets one at a time.
+func (w *watches) keepCounters(ctx context.Context, database string) {
+	said := ""
+	for ctx.Err() == nil {
+		err := w.keepCountersOver(ctx, database)
+		if text := fmt.Sprint(err); text != said && ctx.Err() == nil && !errors.Is(err, errNotInstalled) {
+			w.server.config.Logger.Warn("the counters of tables are not looked after", "database", database, "error", err)
+			said = text
+		}
+		wait(ctx, watchRetry)
+	}
+}
+
+// keepCountersOver is keepCounters over one connection, until it fails.
+func (w *watches) keepCountersOver(ctx context.Context, database string) error {
+	c, err := w.connect(ctx, database, nil)
+	if err != nil {
+		return err
+	}
+	defer closeConn(c)
+	for {
+		if err := keepCountersOnce(ctx, c); err != nil {
+			return err
+		}
+		if !wait(ctx, countersInterval) {
+			return ctx.Err()
+		}
+	}
+}
+
+// wait returns false where ctx has ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// keepCountersOnce sums up deltas, and counts the tables that are pending, each in a transaction of its own.
+func keepCountersOnce(ctx context.Context, c *pgconn.PgConn) error {
+	const begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = 0"
+	for _, sql := range []string{"SELECT sluice.fold_statistics() < 0", "SELECT sluice.fill_statistics()"} {
+		for more := true; more; {
+			row, err := inExtension(ctx, c, begin, "COMMIT", sql)
+			if err != nil {
+				return err
+			}
+			more = string(row[0]) == "t"
+		}
+	}
+	return nil
+}

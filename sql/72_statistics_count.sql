@@ -1,0 +1,178 @@
+-- The counts, and what keeps them short and right.
+
+-- A row for each group of a counted table, one for a table without groups. Whoever may read all rows of a table may read it.
+CREATE OR REPLACE VIEW sluice.table_counts WITH (security_barrier) AS
+SELECT s.relation, c."group", CASE WHEN state.source <> 'pending' THEN coalesce(c.row_count, 0) END AS row_count, state.source, c.updated_at
+FROM sluice.table_statistics s
+JOIN pg_catalog.pg_class r ON r.oid = s.relation
+CROSS JOIN LATERAL (
+    SELECT CASE
+        WHEN EXISTS (SELECT FROM sluice.table_statistics_doubt d WHERE d.id = s.id AND d.fill)
+            OR NOT EXISTS (SELECT FROM sluice.table_statistics_delta d WHERE d.id = s.id AND d.void) THEN 'pending' -- the latter where a dump has left deltas out
+        WHEN EXISTS (SELECT FROM sluice.table_statistics_doubt d WHERE d.id = s.id) OR NOT sluice.is_counted(s.id, s.relation) THEN 'unverified'
+        ELSE 'counters' END AS source
+    OFFSET 0) AS state
+LEFT JOIN LATERAL (
+    SELECT d."group", sum(d.rows)::bigint AS row_count, max(d.at) AS updated_at FROM sluice.table_statistics_delta d
+    WHERE d.id = s.id AND coalesce(d.as_of, d.seq) >= (SELECT max(coalesce(v.as_of, v.seq)) FROM sluice.table_statistics_delta v WHERE v.id = s.id AND v.void)
+    GROUP BY d."group"
+    HAVING s.keys = '{}' OR d."group" IS NOT NULL AND sum(d.rows) <> 0) AS c ON state.source <> 'pending'
+WHERE pg_catalog.has_table_privilege(s.relation, 'SELECT') AND pg_catalog.has_schema_privilege(r.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(s.relation);
+GRANT SELECT ON sluice.table_counts TO PUBLIC;
+COMMENT ON VIEW sluice.table_counts IS 'how many rows tables have';
+
+-- The rows of a counted table; NULL while that is not known for sure.
+CREATE OR REPLACE FUNCTION sluice.table_count(relation regclass) RETURNS bigint
+LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    result bigint;
+    named constant text := coalesce((SELECT c.relname FROM pg_class c WHERE c.oid = table_count.relation), table_count.relation::text);
+BEGIN
+    SELECT CASE WHEN bool_and(t.source = 'counters') THEN sum(t.row_count) END INTO result
+    FROM sluice.table_counts t WHERE t.relation = table_count.relation HAVING count(*) > 0;
+    IF FOUND THEN
+        RETURN result;
+    ELSIF NOT coalesce(has_table_privilege(table_count.relation, 'SELECT'), true) THEN
+        RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', named);
+    END IF;
+    PERFORM sluice.must_be_counted(table_count.relation);
+    RAISE insufficient_privilege USING MESSAGE = format('permission denied for the count of table %s', named),
+        HINT = 'Its schema or its row security hides rows from this role.';
+END
+$$;
+COMMENT ON FUNCTION sluice.table_count(regclass) IS 'how many rows a table has, from its counters';
+
+-- Compares counts with the rows, in one statement: its snapshot has a writer's rows and its deltas, or neither. A repair appends the
+-- difference, as of the last delta seen, so that it loses no write and does not outlive a TRUNCATE that the snapshot does not see. Locks on
+-- the tables come first, as who changes the tree holds those when it waits for the counter.
+CREATE OR REPLACE FUNCTION sluice.compare_counts(counter uuid, repair boolean, OUT "group" jsonb, OUT stored bigint, OUT actual bigint) RETURNS SETOF record
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres'
+SET extra_float_digits = 1 SET bytea_output = 'hex' AS $$
+DECLARE
+    s sluice.table_statistics;
+BEGIN
+    SELECT * INTO s FROM sluice.table_statistics t WHERE t.id = counter;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    EXECUTE format('LOCK TABLE %s IN ACCESS SHARE MODE', s.relation);
+    PERFORM sluice.lock_counter(counter);
+    IF repair THEN -- under REPEATABLE READ, one of two repairs that see the same difference fails here
+        UPDATE sluice.table_statistics t SET repaired = now() WHERE t.id = counter RETURNING * INTO s;
+        INSERT INTO sluice.table_statistics_delta (id, as_of, rows, void) SELECT counter, 0, 0, true
+        WHERE NOT EXISTS (SELECT FROM sluice.table_statistics_delta d WHERE d.id = counter AND d.void);
+    END IF;
+    RETURN QUERY EXECUTE format($q$
+        WITH deltas AS MATERIALIZED (
+            SELECT coalesce(as_of, seq) AS step, "group", rows, void FROM sluice.table_statistics_delta WHERE id = $1
+        ), counts AS MATERIALIZED (
+            SELECT "group", sum(stored)::bigint AS stored, sum(actual)::bigint AS actual FROM (
+                SELECT "group", rows AS stored, 0 AS actual FROM deltas WHERE NOT void AND step >= (SELECT max(step) FROM deltas WHERE void)
+                UNION ALL
+                SELECT %1$s, 0, count(*) FROM %2$s GROUP BY %3$s) AS u
+            GROUP BY "group"
+        ), repaired AS (
+            INSERT INTO sluice.table_statistics_delta (id, as_of, "group", rows)
+            SELECT $1, (SELECT max(step) FROM deltas), "group", actual - stored FROM counts WHERE $2 AND actual <> stored
+        ), settled AS (
+            DELETE FROM sluice.table_statistics_doubt WHERE id = $1 AND $2
+        )
+        SELECT "group", stored, actual FROM counts WHERE stored <> 0 OR actual <> 0 OR "group" IS NULL ORDER BY "group"$q$,
+        sluice.group_expression(s.keys, s.key_types), s.relation, CASE WHEN s.keys = '{}' THEN '()' ELSE '1' END) USING counter, repair;
+END
+$$;
+COMMENT ON FUNCTION sluice.compare_counts(uuid, boolean) IS 'compares a count with the rows';
+
+CREATE OR REPLACE FUNCTION sluice.lock_counter(counter uuid) RETURNS void
+LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$ SELECT pg_advisory_xact_lock(hashtextextended('sluice counter ' || counter, 0)) $$;
+COMMENT ON FUNCTION sluice.lock_counter(uuid) IS 'waits for who compares a count with the rows, or changes the tree that is counted';
+
+-- Compares the counts of a table, or of all, with their rows, and puts them right where asked to.
+CREATE OR REPLACE FUNCTION sluice.verify_statistics(INOUT relation regclass DEFAULT NULL, repair boolean DEFAULT false,
+    OUT "group" jsonb, OUT stored bigint, OUT actual bigint, OUT repaired boolean) RETURNS SETOF record
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wanted constant regclass := verify_statistics.relation;
+    s record;
+BEGIN
+    FOR s IN SELECT t.id, t.relation FROM sluice.table_statistics t WHERE wanted IS NULL OR t.relation = wanted ORDER BY t.relation LOOP
+        RETURN QUERY SELECT s.relation, c."group", c.stored, c.actual, verify_statistics.repair AND c.stored <> c.actual
+            FROM sluice.compare_counts(s.id, verify_statistics.repair) c;
+    END LOOP;
+    IF wanted IS NOT NULL AND s.id IS NULL THEN
+        PERFORM sluice.must_be_counted(wanted);
+    END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.verify_statistics(regclass, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION sluice.verify_statistics(regclass, boolean) IS 'compares counts with the rows of their tables, and repairs them';
+
+CREATE OR REPLACE FUNCTION sluice.must_be_counted(relation regclass) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM sluice.table_statistics s WHERE s.relation = must_be_counted.relation) THEN
+        RAISE undefined_object USING MESSAGE = format('rows of "%s" are not counted', coalesce((SELECT c.relname FROM pg_class c WHERE c.oid = must_be_counted.relation), relation::text)),
+            HINT = format('A superuser can have them counted: SELECT sluice.track_statistics(%L).', must_be_counted.relation);
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION sluice.must_be_counted(regclass) IS 'fails for tables that are not counted';
+
+-- Puts sums in the place of deltas where there are many, and returns how many rows are gone. The lock comes first and the snapshot
+-- after it, so that each row is summed once. What a TRUNCATE voids stays void: its mark stays.
+CREATE OR REPLACE FUNCTION sluice.fold_statistics() RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    counter uuid;
+    before bigint;
+    folded bigint := 0;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('sluice fold', 0)) THEN
+        RETURN 0;
+    END IF;
+    DELETE FROM sluice.table_statistics_delta d USING (SELECT DISTINCT o.id FROM sluice.table_statistics_delta o) o
+    WHERE d.id = o.id AND NOT EXISTS (SELECT FROM sluice.table_statistics s WHERE s.id = o.id);
+    FOR counter IN
+        SELECT d.id FROM sluice.table_statistics_delta d GROUP BY d.id
+        HAVING count(*) FILTER (WHERE d.as_of IS NULL) >= 64 + count(d.as_of) / 4
+    LOOP
+        WITH gone AS (
+            DELETE FROM sluice.table_statistics_delta d WHERE d.id = counter
+            RETURNING coalesce(d.as_of, d.seq) AS step, d."group", d.rows, d.void, d.at
+        ), ends AS (
+            SELECT max(step) FILTER (WHERE void) AS void, max(step) AS last, max(at) FILTER (WHERE void) AS at, count(*) AS rows FROM gone
+        ), sums AS (
+            INSERT INTO sluice.table_statistics_delta (id, as_of, "group", rows, void, at)
+            SELECT counter, e.void, NULL, 0, true, e.at FROM ends e
+            UNION ALL
+            SELECT counter, e.last, g."group", sum(g.rows), false, max(g.at) FROM gone g CROSS JOIN ends e
+            WHERE NOT g.void AND g.step >= e.void GROUP BY e.last, g."group" HAVING sum(g.rows) <> 0
+            RETURNING 1
+        )
+        SELECT e.rows - (SELECT count(*) FROM sums) INTO before FROM ends e;
+        folded := folded + before;
+    END LOOP;
+    RETURN folded;
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.fold_statistics() FROM PUBLIC;
+COMMENT ON FUNCTION sluice.fold_statistics() IS 'sums up what was counted, for proxies';
+
+-- Counts the rows of one table that is yet to be counted, while writers go on, and says whether there was one. Nobody else does so meanwhile.
+CREATE OR REPLACE FUNCTION sluice.fill_statistics() RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    counter uuid;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('sluice fill', 0)) THEN
+        RETURN false;
+    END IF;
+    SELECT s.id INTO counter FROM sluice.table_statistics s
+    WHERE EXISTS (SELECT FROM sluice.table_statistics_doubt d WHERE d.id = s.id AND d.fill)
+       OR NOT EXISTS (SELECT FROM sluice.table_statistics_delta d WHERE d.id = s.id AND d.void) LIMIT 1;
+    PERFORM sluice.compare_counts(counter, true);
+    RETURN counter IS NOT NULL;
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.fill_statistics() FROM PUBLIC;
+COMMENT ON FUNCTION sluice.fill_statistics() IS 'counts a table whose count is pending, for proxies';
