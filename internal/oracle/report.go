@@ -16,6 +16,14 @@ const queryCanceled = "57014"
 // sub-select of one value that yields more. Which rows an expression comes to may be the plan's affair.
 func raised(code string) bool { return strings.HasPrefix(code, "22") || code == "21000" }
 
+// raised is wider for a side that has a blind schema, which would show what does not hang on the plan: functions refuse a
+// collation only when they are called.
+func (s *Side) raised(code string) bool {
+	return raised(code) || s.Blind != "" && code == indeterminateCollation
+}
+
+const indeterminateCollation = "42P22"
+
 // counts say what became of the statements that a side was asked.
 type counts struct {
 	taken   int            // statements that the route took
