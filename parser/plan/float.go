@@ -34,11 +34,14 @@ func (s *shipper) betweenFloats(x *pg_query.A_Expr, e *scope) (string, typ, bool
 		return "", typ{}, false
 	}
 	high, _, ok := s.compare(x.Lexpr, items[1], "<=", e)
-	not := ""
+	sql, decided := "("+low+" AND "+high+")", "false"
 	if x.Kind == pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN {
-		not = "NOT "
+		sql, decided = "NOT "+sql, "true"
 	}
-	return "(" + not + "(" + low + " AND " + high + "))", boolean, ok
+	if s.raises {
+		return "(CASE WHEN NOT " + low + " THEN " + decided + " ELSE " + sql + " END)", boolean, ok
+	}
+	return "(" + sql + ")", boolean, ok
 }
 
 // mixedFloats reports whether operands are numbers of several types, double precision among them, which they are brought to.

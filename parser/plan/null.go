@@ -34,8 +34,3 @@ func anyNull(list []operand) bool { return slices.ContainsFunc(list, operand.isN
 func allNull(list []operand) bool {
 	return slices.ContainsFunc(list, func(o operand) bool { return o.typ.Null }) && !slices.ContainsFunc(list, func(o operand) bool { return !o.isNull() })
 }
-
-// nullIn reports whether home makes NULL of IN while it plans: of no value, or beside none.
-func nullIn(value typ, items []*pg_query.Node, types []typ) bool {
-	return value.Null || len(items) == 1 && (types[0].Null || isNull(items[0]))
-}

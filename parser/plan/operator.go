@@ -32,7 +32,7 @@ func (s *shipper) operator(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	case pg_query.A_Expr_Kind_AEXPR_NOT_DISTINCT:
 		return s.compare(x.Lexpr, x.Rexpr, "IS NOT DISTINCT FROM", e)
 	case pg_query.A_Expr_Kind_AEXPR_IN:
-		return s.inList(x, name == "<>", e)
+		return s.inList(x, name == "<>", false, e)
 	case pg_query.A_Expr_Kind_AEXPR_OP_ANY, pg_query.A_Expr_Kind_AEXPR_OP_ALL:
 		return s.quantified(x, name, e)
 	case pg_query.A_Expr_Kind_AEXPR_BETWEEN, pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN:
@@ -111,75 +111,6 @@ func (s *shipper) alignDecimals(list []operand) {
 		list[i].sql = "CAST(" + list[i].sql + " AS " + s.d.Type(t.OID, t.Typmod) + ")"
 		list[i].typ = t
 	}
-}
-
-func (s *shipper) inList(x *pg_query.A_Expr, not bool, e *scope) (string, typ, bool) {
-	if x.Lexpr.GetRowExpr() != nil {
-		return s.rowIn(x, not, e)
-	}
-	ls, lt, ok := s.expression(x.Lexpr, e)
-	if !ok {
-		return "", typ{}, false
-	}
-	items := x.Rexpr.GetList().GetItems()
-	parts, types := make([]string, len(items)), make([]typ, len(items))
-	for i, n := range items {
-		var t typ
-		if parts[i], t, ok = s.typed(n, e, lt); !ok {
-			return "", typ{}, false
-		}
-		types[i] = t
-		if lt.OID == float8OID {
-			parts[i], t = s.double(operand{node: n, sql: parts[i], typ: t}, e)
-		}
-		if parts[i] != "NULL" && !comparableTypes(lt, t, false) {
-			return s.unproven("IN over %s and %s", lt.Name(), t.Name())
-		}
-	}
-	if nullIn(lt, items, types) {
-		return s.null(boolean)
-	}
-	op := " IN ("
-	if not {
-		op = " NOT IN ("
-	}
-	return "(" + ls + op + strings.Join(parts, ", ") + "))", boolean, true
-}
-
-func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
-	items := x.Rexpr.GetList().GetItems()
-	ls, lt, ok := s.expression(x.Lexpr, e)
-	if !ok {
-		return "", typ{}, false
-	}
-	var bounds [2]string
-	nulls := 0
-	for i := range bounds {
-		var t typ
-		if bounds[i], t, ok = s.typed(s.beside(items[i], lt.OID), e, lt); !ok {
-			return "", typ{}, false
-		}
-		if sql, ok := s.midnight(bounds[i], lt); ok {
-			bounds[i], t = sql, lt
-		}
-		if t.OID != lt.OID && (t.IsFloat() || lt.IsFloat()) {
-			return s.betweenFloats(x, e)
-		}
-		if bounds[i] != "NULL" && !comparableTypes(lt, t, true) {
-			return s.unproven("BETWEEN over %s and %s", lt.Name(), t.Name())
-		}
-		if t.Null || isNull(items[i]) {
-			nulls++
-		}
-	}
-	if lt.Null || nulls == len(bounds) {
-		return s.null(boolean)
-	}
-	op := " BETWEEN "
-	if x.Kind == pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN {
-		op = " NOT BETWEEN "
-	}
-	return "(" + ls + op + bounds[0] + " AND " + bounds[1] + ")", boolean, true
 }
 
 func (s *shipper) nullIf(x *pg_query.A_Expr, e *scope) (string, typ, bool) {

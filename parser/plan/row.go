@@ -94,5 +94,5 @@ func (s *shipper) quantified(x *pg_query.A_Expr, name string, e *scope) (string,
 		return s.unproven("%s over this array", name)
 	}
 	list := &pg_query.Node{Node: &pg_query.Node_List{List: &pg_query.List{Items: items}}}
-	return s.inList(&pg_query.A_Expr{Lexpr: x.Lexpr, Rexpr: list}, all, e)
+	return s.inList(&pg_query.A_Expr{Lexpr: x.Lexpr, Rexpr: list}, all, true, e)
 }

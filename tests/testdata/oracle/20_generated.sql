@@ -61,3 +61,8 @@ SELECT k FROM {s}.ints GROUP BY k HAVING coalesce(sum(i4) < NULL::int8, true) OR
 SELECT x.k, (SELECT max(y.k) FROM {s}.coll y) + NULL::int4 FROM {s}.dates x ORDER BY k;
 SELECT k, coalesce(i4, i8 / i2), coalesce(i2, i8 / i2) FROM {s}.ints WHERE i2 <> 0 OR i4 = 0 ORDER BY k;
 SELECT k, coalesce(k, (i4 - 1)), coalesce(k + 1, (i4 - 1)) FROM {s}.ints ORDER BY k;
+SELECT k, k IN (k, 1 / i2), k NOT IN (1 / (i2 + 40000), k, i4 - 1), k IN (i4 - 1, 7, k, 8) FROM {s}.ints WHERE k IN (1, 6, 7, 8) ORDER BY k;
+SELECT k, k BETWEEN 50 AND 1 / i2, k NOT BETWEEN 50 AND 1 / i2, k::float8 BETWEEN 100 AND 1 / i2, k::float8 NOT BETWEEN 100 AND 1 / i2 FROM {s}.ints ORDER BY k;
+SELECT k, k BETWEEN NULL::int4 AND 1 / i2 FROM {s}.ints ORDER BY k;
+SELECT k = ANY (ARRAY[k, 1 / i2]) FROM {s}.ints ORDER BY k;
+SELECT k, k IN (1 / i2, k) FROM {s}.ints ORDER BY k;
