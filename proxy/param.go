@@ -128,9 +128,9 @@ func (s *Session) shippedTexts(ctx context.Context, x *execution) ([]*string, er
 		for i, m := range x.plan.Moments {
 			list[i] = "CAST(" + m.SQL + " AS pg_catalog.text)"
 		}
-		rows, _, err := s.once(ctx, "SELECT "+strings.Join(list, ", "), nil, nil)
+		rows, _, err := s.once(ctx, "SELECT "+strings.Join(list, ", "), x.described.params, x.bind)
 		if err != nil {
-			return nil, err
+			return nil, inPortal(err, x.bind, 0)
 		}
 		x.moments = map[plan.Moment]*string{}
 		for i, m := range x.plan.Moments {

@@ -191,13 +191,18 @@ func (s *shipper) placed(n int, oid uint32) (string, typ, bool) {
 	if set := s.b.req.Settings.DateStyle; set != "" && !strings.HasPrefix(set, "ISO") && isDateTime(t.OID) {
 		return s.no("a date under DateStyle %s is evaluated at home", set)
 	}
-	place, ok := s.places[n] // one place each, so that equal expressions print equal
+	return "CAST($" + s.place(n) + " AS " + s.d.Type(t.OID, t.Typmod) + ")", t, true
+}
+
+// place returns where a value that has a number is bound: in one place, so that equal expressions print equal.
+func (s *shipper) place(n int) string {
+	place, ok := s.places[n]
 	if !ok || place >= len(s.params) || s.params[place] != n {
 		place = len(s.params)
 		s.params = append(s.params, n)
 		s.places[n] = place
 	}
-	return "CAST($" + strconv.Itoa(place+1) + " AS " + s.d.Type(t.OID, t.Typmod) + ")", t, true
+	return strconv.Itoa(place + 1)
 }
 
 func isDateTime(oid uint32) bool {

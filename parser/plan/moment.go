@@ -10,7 +10,7 @@ import (
 )
 
 // Moment is what hangs on no row, but on the transaction: when it began (now() - interval '7 days') or who runs it
-// (current_user). Home computes it, once for the statement, and engines are sent its value as that of a parameter, behind
+// (current_user); or an array among the parameters, as a list in JSON. Home computes it, once for the statement, and engines are sent its value as that of a parameter, behind
 // those of the statement.
 type Moment struct {
 	SQL  string // for home
@@ -127,7 +127,10 @@ func (b *builder) moment(n *pg_query.Node, oid uint32) int {
 	if err != nil {
 		return 0
 	}
-	m := Moment{sql, oid}
+	return b.momentOf(Moment{sql, oid})
+}
+
+func (b *builder) momentOf(m Moment) int {
 	i := slices.Index(b.moments, m)
 	if i < 0 {
 		i = len(b.moments)

@@ -54,6 +54,11 @@ func (p *Plan) Takes(types []uint32, texts []*string) bool {
 			return false
 		}
 	}
+	for i, m := range p.Moments {
+		if m.Type == listOID && !listed(texts[len(texts)-len(p.Moments)+i]) {
+			return false
+		}
+	}
 	return !slices.ContainsFunc(p.checks, func(c check) bool {
 		value := texts[c.param-1]
 		return value != nil && !c.takes(*value)

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var typeOIDs = map[string]uint32{
 	"bool": boolOID, "int2": int2OID, "int4": int4OID, "int8": int8OID, "text": textOID, "varchar": varcharOID, "bpchar": 1042, "float8": float8OID,
 	"date": dateOID, "timestamp": timestampOID, "timestamptz": timestamptzOID, "interval": 1186, "uuid": uuidOID, "numeric": numericOID,
-	"jsonb": 3802, "oid": 26,
+	"jsonb": 3802, "oid": 26, "_text": 1009, "_int8": 1016,
 }
 
 // typeOf reads a type, of which only numeric can have a modifier: numeric(p,s).

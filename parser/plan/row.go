@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"regexp"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -77,22 +76,4 @@ func (s *shipper) rowIn(x *pg_query.A_Expr, not bool, e *scope) (string, typ, bo
 		sql = "(NOT " + sql + ")"
 	}
 	return sql, boolean, true
-}
-
-var integerArray = regexp.MustCompile(`^\{(-?\d{1,9})(,-?\d{1,9})*\}$`)
-
-// quantified prints = ANY and <> ALL over an array that is written out, which are IN and NOT IN.
-func (s *shipper) quantified(x *pg_query.A_Expr, name string, e *scope) (string, typ, bool) {
-	all := x.Kind == pg_query.A_Expr_Kind_AEXPR_OP_ALL
-	items := x.Rexpr.GetAArrayExpr().GetElements()
-	if text, ok := literalText(x.Rexpr); ok && integerArray.MatchString(text) {
-		for _, part := range strings.Split(strings.Trim(text, "{}"), ",") {
-			items = append(items, pg_query.MakeAConstStrNode(part, -1))
-		}
-	}
-	if len(items) == 0 || name != "=" && !all || name != "<>" && all || s.shadowed(name) {
-		return s.unproven("%s over this array", name)
-	}
-	list := &pg_query.Node{Node: &pg_query.Node_List{List: &pg_query.List{Items: items}}}
-	return s.inList(&pg_query.A_Expr{Lexpr: x.Lexpr, Rexpr: list}, all, true, e)
 }

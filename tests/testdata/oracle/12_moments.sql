@@ -19,3 +19,37 @@ SET TimeZone = 'America/New_York';
 SELECT k, ts < now(), tz < now(), d < now(), d < current_date, tz < current_date, tz < LOCALTIMESTAMP FROM {s}.dates ORDER BY k;
 SET DateStyle = 'German, DMY';
 SELECT k, ts < now(), tz < now(), d < now(), d < current_date FROM {s}.dates ORDER BY k;
+RESET DateStyle;
+RESET TimeZone;
+-- Arrays, written out and as parameters.
+SELECT k FROM {s}.texts WHERE t = ANY ('{a,ab,é}') ORDER BY k;
+SELECT k, t = ANY ('{a,b}'), t <> ALL ('{a,b}'), v = ANY ('{a,NULL}'), c = ANY ('{a,"b c"}') FROM {s}.texts ORDER BY k;
+SELECT k, t = ANY ('{}'), t <> ALL ('{}'), k = ANY ('{1,2}'), k <> ALL ('{1,2}') FROM {s}.texts ORDER BY k;
+-- params: ["{1,3,5,2147483647}"]
+SELECT k, k = ANY ($1), k <> ALL ($1) FROM {s}.ints ORDER BY k;
+-- params: ["{1,3,5,9223372036854775807}"]
+SELECT k, i2 = ANY ($1::bigint[]), i4 = ANY ($1), i8 <> ALL ($1) FROM {s}.ints ORDER BY k;
+-- params: ["{a,\"a b\",\"\\\"\",é,\"\"}"]
+SELECT k, t = ANY ($1), v <> ALL ($1::text[]), c = ANY ($1) FROM {s}.texts ORDER BY k;
+-- params: ["{a,NULL}"]
+SELECT k, t = ANY ($1), t <> ALL ($1) FROM {s}.texts ORDER BY k;
+-- params: ["{}"]
+SELECT k, t = ANY ($1), t <> ALL ($1) FROM {s}.texts ORDER BY k;
+-- params: [null]
+SELECT k, t = ANY ($1), t <> ALL ($1) FROM {s}.texts ORDER BY k;
+-- params: ["{{1,2},{3,4}}"]
+SELECT count(*) FROM {s}.ints WHERE k = ANY ($1::int[]);
+-- params: ["{1,x}"]
+SELECT count(*) FROM {s}.ints WHERE k = ANY ($1::int[]);
+-- params: ["{paid,open}", "2"]
+SELECT status, count(*) FROM {s}.orders WHERE status = ANY ($1) AND qty > $2 GROUP BY status ORDER BY 1;
+-- params: ["{1,2}"]
+SELECT u, count(*) FROM {s}.misc WHERE k = ANY ($1) GROUP BY u ORDER BY u;
+-- params: ["{a,b}"]
+SELECT words FROM {s}.coll WHERE words = ANY ($1) ORDER BY k;
+-- params: ["{1,2,3}"]
+SELECT a.k, b.k FROM {s}.ints a LEFT JOIN {s}.texts b ON a.k = b.k AND b.k = ANY ($1) ORDER BY 1, 2;
+-- params: ["{1,2.5}"]
+SELECT k FROM {s}.nums WHERE n = ANY ($1) ORDER BY k;
+-- params: ["7 days"]
+SELECT k FROM {s}.dates WHERE tz < now() - $1::interval ORDER BY k;
