@@ -57,8 +57,12 @@ func (b *builder) remote() *Plan {
 // statement prints a SELECT so that it yields what home has described, for a COPY where format is not nil; false, with the
 // reason noted, where it cannot be shipped as a whole.
 func (s *shipper) statement(sel *pg_query.SelectStmt, format *CopyFormat) (string, bool) {
-	s.narrow = format == nil && blocking(sel)
+	sorted := format == nil && sortable(sel)
+	s.narrow = format == nil && blocking(sel) || sorted
 	sql, columns, ok := s.query(sel, nil)
+	if ok && sorted && (s.guarded || s.b.governed && s.raises) {
+		sql += " ORDER BY ALL"
+	}
 	if ok && s.guarded && !s.narrow {
 		s.beyond()
 		ok = false
@@ -79,6 +83,12 @@ func (s *shipper) beyond() {
 // comes before that. Grouping alone does not make it so: what is selected of groups is computed as they are yielded.
 func blocking(q *pg_query.SelectStmt) bool {
 	return len(q.SortClause) > 0 || singleRow(q) && q.LimitCount == nil
+}
+
+// sortable reports whether an engine may sort what a SELECT yields to have computed all of it first: groups, which tend to be
+// few.
+func sortable(q *pg_query.SelectStmt) bool {
+	return !blocking(q) && q.Op == pg_query.SetOperation_SETOP_NONE && len(q.GroupClause) > 0 && q.LimitCount == nil && q.LimitOffset == nil
 }
 
 // rows returns the SELECT whose rows the statement yields, nil for none that may run remote.

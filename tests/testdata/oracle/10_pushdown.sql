@@ -157,6 +157,10 @@ SELECT k, to_char(d, 'YYYY-MM-DD'), to_char(d, 'DD.MM.YYYY'), to_char(d, 'YYYYMM
 SELECT k, to_char(ts, 'YYYY-MM-DD HH24:MI:SS'), to_char(ts, 'HH24MISS.US'), to_char(ts, 'YYYY-MM-DD"T"HH24:MI:SS.MS'), to_char(ts, 'FMMM/FMDD'), to_char(ts, 'yyyy_mm dd hh24:mi ss us ms') FROM {s}.dates WHERE k NOT IN (3, 4, 7, 8) ORDER BY k;
 SELECT k, to_char(d, 'YYYY-MM-DD'), to_char(ts, 'YYYY') FROM {s}.dates WHERE k IN (3, 4, 6, 7) ORDER BY k;
 SELECT to_char(placed, 'YYYY-MM') AS month, count(*), sum(total) FROM {s}.orders GROUP BY 1 ORDER BY 1;
+SELECT to_char(placed, 'YYYY-MM') AS month, count(*), sum(total) FROM {s}.orders GROUP BY 1;
+SELECT to_char(d, 'YYYY-MM'), count(*) FROM {s}.dates GROUP BY 1;
+SELECT to_char(max(placed), 'YYYY-MM'), status FROM {s}.orders GROUP BY status;
+SELECT upper(t), count(*) FROM {s}.texts GROUP BY t;
 SELECT k, to_char(d, 'DDD'), to_char(d, 'Month YYYY'), to_char(d, 'YYYYth'), to_char(ts, 'SSSS'), to_char(d, 'q'), to_char(d, ''), to_char(d, 'DDDY'), to_char(ts, 'HH:MI AM') FROM {s}.dates ORDER BY k;
 SELECT to_char(d, 'YYYY MM') || '!' FROM {s}.dates WHERE k IN (1, 2) ORDER BY 1;
 SELECT k, to_char(tz, 'YYYY'), to_char(tm, 'HH24') FROM {s}.dates ORDER BY k;
