@@ -28,7 +28,7 @@ func TestDropDatabase(t *testing.T) {
 	for range 2 { // the second time it is another database of the same name
 		exec1(t, admin, "CREATE DATABASE sluice_gone")
 		visit("sluice_gone", "CREATE EXTENSION sluice", "CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '/tmp')")
-		visit("sluice_gone", "SELECT * FROM sluice.servers")
+		visit("sluice_gone", "SELECT * FROM sluice.servers", "CREATE TABLE t (a int)", "SELECT sluice.track_statistics('t')")
 		exec1(t, admin, "DROP DATABASE sluice_gone") // waits for others to leave, for 5 seconds
 	}
 }
