@@ -67,7 +67,7 @@ func TestCountersFollowStatements(t *testing.T) {
 		"INSERT INTO thing VALUES (1, 'red', 0.1), (2, 'green', 'NaN'), (3, NULL, 1e300), (4, 'red', 0.1)", "SET extra_float_digits = 0; DELETE FROM thing WHERE id = 4; RESET extra_float_digits",
 		"CREATE RULE quiet AS ON DELETE TO thing DO INSTEAD NOTHING; DELETE FROM thing; DROP RULE quiet ON thing",
 		"ALTER TABLE thing SET SCHEMA public; ALTER TABLE thing RENAME TO other; ALTER TABLE other ADD extra int; INSERT INTO other VALUES (9, 'red', 2, 3); ALTER TABLE other RENAME TO thing",
-		"ALTER TYPE colour RENAME TO tint; ALTER TABLE thing ALTER id TYPE bigint; INSERT INTO thing VALUES (10, 'green')", "CLUSTER orders USING orders_pkey",
+		"ALTER TABLE customer ALTER id TYPE bigint; INSERT INTO customer VALUES (700)", "CLUSTER orders USING orders_pkey",
 		"SET session_replication_role = replica; INSERT INTO orders VALUES (7000, 1, 'replica'); DELETE FROM orders WHERE id % 13 = 0; RESET session_replication_role",
 		"TRUNCATE thing", "INSERT INTO thing VALUES (1)", "BEGIN; TRUNCATE thing; INSERT INTO thing VALUES (2), (3); ROLLBACK", "BEGIN; TRUNCATE thing; INSERT INTO thing VALUES (2), (3); TRUNCATE thing; INSERT INTO thing VALUES (4); COMMIT",
 		"TRUNCATE customer CASCADE", "INSERT INTO customer SELECT i FROM generate_series(1, 300) i", "SELECT sluice.fold_statistics()",
@@ -79,6 +79,26 @@ func TestCountersFollowStatements(t *testing.T) {
 			t.Fatalf("behind %s", sql)
 		}
 	}
+}
+
+// TestCountersFollowValues changes the groups of rows by other means than a statement on the rows.
+func TestCountersFollowValues(t *testing.T) {
+	s, _ := installed(t)
+	s.do(ordersTables + "; INSERT INTO thing VALUES (1, 'red', 1), (2, 'green', 2)")
+	for _, sql := range []string{
+		"ALTER TYPE colour RENAME VALUE 'red' TO 'crimson'", "ALTER TABLE thing ALTER weight TYPE float8 USING weight * 2", "ALTER TABLE thing ALTER weight TYPE text",
+		"ALTER TABLE thing ALTER colour TYPE text",
+	} {
+		s.do(sql)
+		if got := s.value("SELECT source FROM sluice.table_counts WHERE relation = 'thing'::regclass"); got != "pending" {
+			t.Errorf("%s: %s", sql, got)
+		}
+		s.do("INSERT INTO thing SELECT * FROM thing; SELECT sluice.fill_statistics(); DELETE FROM thing WHERE id = 2")
+		s.counted("thing", "colour", "weight")
+	}
+	s.do("BEGIN READ ONLY")
+	s.counted("thing", "colour", "weight")
+	s.do("COMMIT")
 }
 
 // TestCountersFollowTransactions looks into transactions that fail as a whole or in part.

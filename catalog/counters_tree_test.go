@@ -13,6 +13,7 @@ CREATE FUNCTION never() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; 
 SELECT sluice.track_statistics('p', '{v}'), sluice.track_statistics('u')`)
 	for _, sql := range []string{
 		"INSERT INTO p1 VALUES (1, 9)", "INSERT INTO p2 VALUES (2, 2)", "INSERT INTO p2a VALUES (2, 2)", "UPDATE p SET k = 2 WHERE v = 9", "UPDATE p2a SET v = v + 1", "UPDATE p2 SET v = v + 1",
+		"CREATE UNIQUE INDEX ON u (k, v); INSERT INTO u VALUES (1, 50), (1, 51); INSERT INTO u VALUES (1, 50), (1, 52) ON CONFLICT (k, v) DO UPDATE SET v = 60", "DELETE FROM u",
 		"DELETE FROM p2 WHERE v = 3", "DELETE FROM p1", "INSERT INTO u SELECT 1, i FROM generate_series(1, 5) i", "UPDATE u SET k = 2 WHERE v = 1", // lost
 		"MERGE INTO p USING (VALUES (4), (11)) n (v) ON n.v = p.v WHEN MATCHED THEN UPDATE SET v = p.v + 1 WHEN NOT MATCHED THEN INSERT VALUES (1, n.v)",
 		"CREATE TABLE p3 (k int, v int); INSERT INTO p3 SELECT 5, i % 4 FROM generate_series(1, 50) i; ALTER TABLE p ATTACH PARTITION p3 FOR VALUES IN (5)",

@@ -71,14 +71,15 @@ BEGIN
                 UNION ALL
                 SELECT %1$s, 0, count(*) FROM %2$s GROUP BY %3$s) AS u
             GROUP BY "group"
-        ), repaired AS (
-            INSERT INTO sluice.table_statistics_delta (id, as_of, "group", rows)
-            SELECT $1, (SELECT max(step) FROM deltas), "group", actual - stored FROM counts WHERE $2 AND actual <> stored
-        ), settled AS (
-            DELETE FROM sluice.table_statistics_doubt WHERE id = $1 AND $2
-        )
+        )%4$s
         SELECT "group", stored, actual FROM counts WHERE stored <> 0 OR actual <> 0 OR "group" IS NULL ORDER BY "group"$q$,
-        sluice.group_expression(s.keys, s.key_types), s.relation, CASE WHEN s.keys = '{}' THEN '()' ELSE '1' END) USING counter, repair;
+        sluice.group_expression(s.keys, s.key_types), s.relation, CASE WHEN s.keys = '{}' THEN '()' ELSE '1' END,
+        CASE WHEN repair THEN $r$, repaired AS (
+            INSERT INTO sluice.table_statistics_delta (id, as_of, "group", rows)
+            SELECT $1, (SELECT max(step) FROM deltas), "group", actual - stored FROM counts WHERE actual <> stored
+        ), settled AS (
+            DELETE FROM sluice.table_statistics_doubt WHERE id = $1
+        )$r$ ELSE '' END) USING counter;
 END
 $$;
 COMMENT ON FUNCTION sluice.compare_counts(uuid, boolean) IS 'compares a count with the rows';

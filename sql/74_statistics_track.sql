@@ -219,6 +219,41 @@ $$;
 REVOKE ALL ON FUNCTION sluice.on_counted_drop() FROM PUBLIC;
 COMMENT ON FUNCTION sluice.on_counted_drop() IS 'has counters follow their tables when something is dropped';
 
+-- What may change the groups of rows without a statement on them: a table that is written anew, by an expression for a column
+-- maybe, and labels of enums, which wait here for writers that know the old ones.
+CREATE OR REPLACE FUNCTION sluice.on_counted_rewrite() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    counter uuid;
+BEGIN
+    FOR counter IN
+        SELECT s.id FROM sluice.table_statistics s JOIN sluice.table_statistics_member m USING (id)
+        WHERE m.relation = pg_event_trigger_table_rewrite_oid() AND s.keys <> '{}'
+    LOOP
+        PERFORM sluice.doubt_count(counter, true, 'columns have changed');
+    END LOOP;
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.on_counted_rewrite() FROM PUBLIC;
+COMMENT ON FUNCTION sluice.on_counted_rewrite() IS 'has tables counted anew that are written anew';
+
+CREATE OR REPLACE FUNCTION sluice.on_counted_type() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s record;
+BEGIN
+    FOR s IN
+        SELECT t.id, t.relation FROM sluice.table_statistics t
+        WHERE EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE c.classid = 'pg_type'::regclass AND c.objid = ANY (t.key_types::oid[])) ORDER BY t.relation
+    LOOP
+        EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', s.relation);
+        PERFORM sluice.doubt_count(s.id, true, 'a type has changed');
+    END LOOP;
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.on_counted_type() FROM PUBLIC;
+COMMENT ON FUNCTION sluice.on_counted_type() IS 'has tables counted anew where labels of enums may have changed';
+
 -- Before a subscription ends or changes, notes what it may have written to.
 CREATE OR REPLACE FUNCTION sluice.on_subscription() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -240,6 +275,12 @@ ALTER EVENT TRIGGER sluice_counted_ddl ENABLE ALWAYS;
 DROP EVENT TRIGGER IF EXISTS sluice_counted_drop;
 CREATE EVENT TRIGGER sluice_counted_drop ON sql_drop EXECUTE FUNCTION sluice.on_counted_drop();
 ALTER EVENT TRIGGER sluice_counted_drop ENABLE ALWAYS;
+DROP EVENT TRIGGER IF EXISTS sluice_counted_rewrite;
+CREATE EVENT TRIGGER sluice_counted_rewrite ON table_rewrite EXECUTE FUNCTION sluice.on_counted_rewrite();
+ALTER EVENT TRIGGER sluice_counted_rewrite ENABLE ALWAYS;
+DROP EVENT TRIGGER IF EXISTS sluice_counted_type;
+CREATE EVENT TRIGGER sluice_counted_type ON ddl_command_end WHEN TAG IN ('ALTER TYPE') EXECUTE FUNCTION sluice.on_counted_type();
+ALTER EVENT TRIGGER sluice_counted_type ENABLE ALWAYS;
 DROP EVENT TRIGGER IF EXISTS sluice_subscription;
 CREATE EVENT TRIGGER sluice_subscription ON ddl_command_start WHEN TAG IN ('ALTER SUBSCRIPTION', 'DROP SUBSCRIPTION') EXECUTE FUNCTION sluice.on_subscription();
 ALTER EVENT TRIGGER sluice_subscription ENABLE ALWAYS;
