@@ -105,6 +105,7 @@ func decode(document string) (*Snapshot, error) {
 		Shadows:     make(map[string]bool, len(doc.Shadows)),
 		Twins:       doc.Twins,
 		names:       make(map[string]struct{}, len(doc.Relations)),
+		masks:       map[string]struct{}{},
 	}
 	for _, name := range doc.Shadows {
 		s.Shadows[name] = true
@@ -122,6 +123,9 @@ func decode(document string) (*Snapshot, error) {
 		}
 		s.Relations[r.OID] = r
 		s.names[r.Name] = struct{}{}
+		if r.MaskView != "" {
+			s.masks[r.Name] = struct{}{}
+		}
 	}
 	return s, nil
 }

@@ -29,7 +29,8 @@ type Snapshot struct {
 	Twins map[uint32]uint32
 
 	names       map[string]struct{}
-	definitions sync.Map // of views, by OID
+	masks       map[string]struct{} // names of tables of home with masks
+	definitions sync.Map            // of views, by OID
 }
 
 // Server is a foreign server of one of our wrappers.
@@ -90,16 +91,12 @@ func (s *Snapshot) Mentions(name string) bool {
 
 // Masks reports whether name is the bare name of a table of home with masks.
 func (s *Snapshot) Masks(name string) bool {
-	if !s.Mentions(name) {
-		return false
-	}
-	for _, r := range s.Relations {
-		if r.MaskView != "" && r.Name == name {
-			return true
-		}
-	}
-	return false
+	_, ok := s.masks[name]
+	return ok
 }
+
+// HasMasks reports whether any table of home has masks.
+func (s *Snapshot) HasMasks() bool { return len(s.masks) > 0 }
 
 // Gained reports whether the snapshot has names of relations that an older one has not.
 func (s *Snapshot) Gained(older *Snapshot) bool {

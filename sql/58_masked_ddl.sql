@@ -15,6 +15,9 @@ DECLARE
     t record;
     lost name;
 BEGIN
+    IF tg_tag IN ('GRANT', 'REVOKE') AND NOT EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE c.object_type = 'TABLE') THEN
+        RETURN;
+    END IF;
     IF tg_tag = 'GRANT' THEN -- one that a mask under way elsewhere would not see waits for it
         PERFORM pg_advisory_xact_lock_shared('sluice.masked_table'::regclass::bigint);
     END IF;
@@ -44,9 +47,6 @@ BEGIN
             PERFORM sluice.settle_masks(t.relation, t.view);
         END IF;
     END LOOP;
-    IF tg_tag = 'ALTER TABLE' AND EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c JOIN sluice.masked_table m ON m.relation = c.objid) THEN
-        PERFORM sluice.bump_catalog_version(); -- its name may be another
-    END IF;
 END
 $$;
 

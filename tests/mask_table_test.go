@@ -408,3 +408,24 @@ func TestMaskedTableRaces(t *testing.T) {
 	want(t, conn, "SELECT relacl::text LIKE '%=r/%' FROM pg_class WHERE oid = 'fresh'::regclass", "f")
 	want(t, conn, "SELECT has_table_privilege('public', 'sluice_masked.fresh', 'SELECT')", "t")
 }
+
+// TestMaskedTableWritten writes what a table with masks shows to a foreign table, and updates the extension.
+func TestMaskedTableWritten(t *testing.T) {
+	w := maskWorld(t)
+	exec(t, w.through, "ALTER SERVER lake OPTIONS (ADD read_only 'false')", "GRANT ALL ON visit TO mask_reader", "ALTER EXTENSION sluice UPDATE")
+	conn := connect(t, w.through)
+	for _, try := range [][2]string{
+		{"INSERT INTO visit SELECT id + 10, email FROM customer WHERE id = 1", "INSERT 0 1"},
+		{"INSERT INTO visit SELECT id + 20, email FROM customer WHERE id = 1 RETURNING what", "a***@x.org"},
+		{"UPDATE visit v SET what = c.email FROM customer c WHERE c.id = v.id AND c.id < 3", "UPDATE 2"},
+		{"DELETE FROM visit WHERE what IN (SELECT email FROM customer WHERE id = 2)", "DELETE 1"},
+		{"SELECT string_agg(what, ' ' ORDER BY id) FROM visit", "a***@x.org c3 a***@x.org a***@x.org"},
+		{"WITH x AS (UPDATE customer SET region = 'z' WHERE id = 1 RETURNING id) INSERT INTO visit SELECT id, 'x' FROM x", "0A000"},
+		{"SET sluice.route = remote", "SET"}, {"SELECT min(email) FROM customer", "a***@x.org"},
+		{"SELECT c.email FROM visit JOIN customer c USING (id)", "0A000"}, {"RESET sluice.route", "RESET"},
+	} {
+		if got := setRole(t, conn, "mask_reader", try[0]); got != try[1] {
+			t.Errorf("%s\ngot  %q\nwant %q", try[0], got, try[1])
+		}
+	}
+}

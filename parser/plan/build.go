@@ -62,6 +62,10 @@ func (b *builder) plan() (*Plan, error) {
 	if b.passes() {
 		return &Plan{Route: Home}, nil
 	}
+	if b.atHome && len(b.sources) == 0 { // whatever route is asked for
+		b.because("home computes the masks of its own tables")
+		return b.homeJoin()
+	}
 	if c := b.statement.Node.Stmt.GetCreateTableAsStmt(); c != nil && c.Objtype == pg_query.ObjectType_OBJECT_MATVIEW && !c.Into.GetSkipData() && len(b.sources) > 0 {
 		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a materialized view over foreign tables cannot be filled"),
 			"Use CREATE TABLE … AS, or WITH NO DATA.")

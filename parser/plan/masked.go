@@ -44,7 +44,7 @@ func (b *builder) readMasked() {
 // staysAtHome reports whether a view has nothing of ours below it but tables of home, none of which has masks that may hold for the
 // role: home reads it then.
 func (b *builder) staysAtHome(t *catalog.Relation) (bool, error) {
-	if t.Kind != 'v' {
+	if t.Kind != 'v' || !b.req.Snapshot.HasMasks() {
 		return false, nil
 	}
 	body, err := b.definition(t)
