@@ -154,3 +154,27 @@ func TestCountersOutliveUpdate(t *testing.T) {
 	}
 	s.do("INSERT INTO t VALUES (3)")
 }
+
+// TestCountersUnderOldSnapshots has transactions that do not see what others have committed meanwhile, but do away with it.
+func TestCountersUnderOldSnapshots(t *testing.T) {
+	s, url := installed(t)
+	old := connect(t, url)
+	s.do(`CREATE TABLE t (a int); INSERT INTO t SELECT generate_series(1, 10); SELECT sluice.track_statistics('t');
+CREATE TABLE p (k int) PARTITION BY LIST (k); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1); CREATE TABLE p2 (k int); SELECT sluice.track_statistics('p')`)
+	for _, step := range []struct{ meanwhile, sql, source string }{
+		{"TRUNCATE t; INSERT INTO t VALUES (1), (2)", "SELECT sluice.verify_statistics('t', true)", "counters"},
+		{"INSERT INTO t VALUES (3)", "TRUNCATE t", "counters"}, {"INSERT INTO t VALUES (3)", "TRUNCATE t; INSERT INTO t VALUES (4), (5)", "counters"},
+		{"INSERT INTO p VALUES (1)", "TRUNCATE p", "pending"}, {"INSERT INTO p VALUES (1), (1)", "TRUNCATE p1", "pending"},
+		{"INSERT INTO p2 VALUES (2)", "ALTER TABLE p ATTACH PARTITION p2 FOR VALUES IN (2)", "pending"}, {"INSERT INTO p2 VALUES (2)", "ALTER TABLE p DETACH PARTITION p2", "pending"},
+	} {
+		old.do("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
+		s.do(step.meanwhile)
+		old.do(step.sql + "; COMMIT")
+		if got := s.value("SELECT max(source) FROM sluice.table_counts"); got != step.source {
+			t.Errorf("%s: %s", step.sql, got)
+		}
+		s.do("SELECT sluice.fold_statistics(), sluice.fill_statistics()")
+		s.counted("t")
+		s.counted("p")
+	}
+}
