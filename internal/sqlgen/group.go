@@ -73,7 +73,7 @@ func (g *generator) grouped(outer *relation) *selectClauses {
 			group += fmt.Sprintf(", %d", i+2)
 		}
 	}
-	if strings.Contains(group, "(") && strings.ContainsAny(group[:4], "RCG") {
+	if form < 4 {
 		c.targets = append(c.targets, target{"grouping(" + strings.Join(keys, ", ") + ")", "int4", true, true})
 	}
 	for range 1 + g.n(2) {

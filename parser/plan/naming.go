@@ -1,19 +1,33 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sluicedb/sluice/catalog"
 )
 
 // alias returns the name under which a relation stands in the engine's SQL: the statement's own where no other
 // relation bears it, not even in other case.
 func (s *shipper) alias(name string) string {
 	free := name
-	for n := 2; s.taken[strings.ToLower(free)]; n++ {
+	for n := 2; s.taken[strings.ToLower(free)] || s.b.hasColumn(free); n++ {
 		free = name + "_" + strconv.Itoa(n)
 	}
 	s.taken[strings.ToLower(free)] = true
 	return free
+}
+
+// hasColumn reports whether a foreign table has a column of the name: where one is in sight, DuckDB takes x.k of an outer
+// relation x for a field of it.
+func (b *builder) hasColumn(name string) bool {
+	for i := range b.sources {
+		if slices.ContainsFunc(b.sources[i].table.Columns, func(c catalog.Column) bool { return strings.EqualFold(c.Name, name) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // columnNames returns names for the columns of one select list in the engine's SQL: the statement's own where all

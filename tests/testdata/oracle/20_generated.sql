@@ -66,3 +66,4 @@ SELECT k, k BETWEEN 50 AND 1 / i2, k NOT BETWEEN 50 AND 1 / i2, k::float8 BETWEE
 SELECT k, k BETWEEN NULL::int4 AND 1 / i2 FROM {s}.ints ORDER BY k;
 SELECT k = ANY (ARRAY[k, 1 / i2]) FROM {s}.ints ORDER BY k;
 SELECT k, k IN (1 / i2, k) FROM {s}.ints ORDER BY k;
+SELECT g.k, (SELECT count(*) FROM {s}.exact l WHERE l.k < g.k) FROM {s}.ints g ORDER BY g.k;
