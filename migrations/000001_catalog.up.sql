@@ -86,7 +86,7 @@ WITH RECURSIVE tree (oid) AS (
     FROM pg_catalog.pg_foreign_table ft
     JOIN pg_catalog.pg_foreign_server s ON s.oid = ft.ftserver
     JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-    WHERE w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0
+    WHERE starts_with(w.fdwname, 'sluice_') AND w.fdwhandler = 0
     UNION
     SELECT r.ev_class
     FROM tree t
@@ -136,7 +136,7 @@ SELECT s.srvname AS name, w.fdwname AS wrapper,
        pg_catalog.pg_get_userbyid(s.srvowner) AS owner
 FROM pg_catalog.pg_foreign_server s
 JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-WHERE w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0;
+WHERE starts_with(w.fdwname, 'sluice_') AND w.fdwhandler = 0;
 GRANT SELECT ON sluice.servers TO PUBLIC;
 COMMENT ON VIEW sluice.servers IS 'foreign servers of Sluice, without secrets';
 
@@ -207,14 +207,14 @@ LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     CASE class
     WHEN 'pg_foreign_data_wrapper'::regclass THEN
-        RETURN EXISTS (SELECT FROM pg_foreign_data_wrapper WHERE oid = object AND fdwname LIKE 'sluice\_%');
+        RETURN EXISTS (SELECT FROM pg_foreign_data_wrapper WHERE oid = object AND starts_with(fdwname, 'sluice_'));
     WHEN 'pg_foreign_server'::regclass THEN
         RETURN EXISTS (SELECT FROM pg_foreign_server s JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-                       WHERE s.oid = object AND w.fdwname LIKE 'sluice\_%');
+                       WHERE s.oid = object AND starts_with(w.fdwname, 'sluice_'));
     WHEN 'pg_user_mapping'::regclass THEN
         RETURN EXISTS (SELECT FROM pg_user_mappings m JOIN pg_foreign_server s ON s.oid = m.srvid
                        JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-                       WHERE m.umid = object AND w.fdwname LIKE 'sluice\_%');
+                       WHERE m.umid = object AND starts_with(w.fdwname, 'sluice_'));
     WHEN 'pg_namespace'::regclass THEN
         RETURN tag <> 'CREATE SCHEMA'; -- renamed: view definitions name it
     WHEN 'pg_rewrite'::regclass THEN
@@ -249,7 +249,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF EXISTS (
         SELECT FROM pg_event_trigger_ddl_commands() c
-        WHERE c.object_identity !~ '^pg_temp\.sluice_[0-9]+_' -- made by a proxy for one statement
+        WHERE c.object_identity !~ '^pg_temp[.]sluice_[0-9]+_' -- made by a proxy for one statement
           AND sluice.concerns(c.classid, c.objid, c.command_tag))
     THEN
         PERFORM sluice.bump_catalog_version();

@@ -58,7 +58,7 @@ BEGIN
                         SELECT array_agg(o.option || '=' || o.value) FROM sluice.server_option o
                         WHERE o.server = s.srvname)))
                 FROM pg_foreign_server s JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-                WHERE w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0),
+                WHERE starts_with(w.fdwname, 'sluice_') AND w.fdwhandler = 0),
             'relations', (
                 SELECT json_agg(json_build_object('oid', o.oid::bigint, 'schema', n.nspname, 'name', o.relname,
                     'kind', o.relkind, 'owner', o.relowner::bigint, 'view', o.view,

@@ -5,7 +5,7 @@ LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_tem
     SELECT m.umoptions FROM pg_user_mapping m
     JOIN pg_foreign_server s ON s.oid = m.umserver
     JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-    WHERE m.umserver = server AND m.umuser IN (role, 0) AND w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0
+    WHERE m.umserver = server AND m.umuser IN (role, 0) AND starts_with(w.fdwname, 'sluice_') AND w.fdwhandler = 0
     ORDER BY m.umuser = 0 LIMIT 1
 $$;
 REVOKE ALL ON FUNCTION sluice.user_mapping(oid, oid) FROM PUBLIC;

@@ -10,7 +10,7 @@ GRANT USAGE ON SCHEMA sluice_cat TO PUBLIC;
 CREATE OR REPLACE FUNCTION sluice_cat.foreign_events(relation oid) RETURNS integer
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE
-        WHEN w.fdwname NOT LIKE 'sluice\_%' THEN 0
+        WHEN NOT starts_with(w.fdwname, 'sluice_') THEN 0
         WHEN EXISTS (SELECT FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'directory') THEN 0
         WHEN coalesce(
             -- The table's word counts before the server's. A value that is no Boolean must not fail here.

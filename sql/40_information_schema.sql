@@ -7,7 +7,7 @@ BEGIN
     FOREACH name IN ARRAY '{tables,columns,views}'::text[] LOOP
         definition := regexp_replace(
             pg_catalog.pg_get_viewdef(format('information_schema.%I', name)::pg_catalog.regclass),
-            '(pg_catalog\.)?(pg_(relation|column)_is_updatable\()', 'sluice_cat.\2', 'g');
+            E'(pg_catalog[.])?(pg_(relation|column)_is_updatable[(])', E'sluice_cat.\\2', 'g');
         BEGIN
             EXECUTE format('CREATE OR REPLACE VIEW sluice_cat.%I AS %s', name, definition);
         EXCEPTION WHEN invalid_table_definition THEN -- another major version of home has other columns

@@ -17,7 +17,7 @@ BEGIN
         INTO columns FROM pg_catalog.pg_attribute WHERE attrelid = format('pg_catalog.%Is', name)::pg_catalog.regclass AND attnum > 0;
         EXECUTE format($$CREATE OR REPLACE FUNCTION sluice_cat.%1$I() RETURNS SETOF pg_catalog.%1$Is
             LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
-            AS 'SELECT %2$s FROM pg_catalog.%1$Is WHERE name NOT LIKE ''sluice\_%%''' $$, name, columns);
+            AS 'SELECT %2$s FROM pg_catalog.%1$Is WHERE NOT pg_catalog.starts_with(name, ''sluice_'')' $$, name, columns);
         BEGIN
             EXECUTE format('CREATE OR REPLACE VIEW sluice_cat.%1$Is AS SELECT * FROM sluice_cat.%1$I()', name);
         EXCEPTION WHEN invalid_table_definition THEN

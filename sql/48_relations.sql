@@ -6,7 +6,7 @@ WITH RECURSIVE tree (oid, kinds) AS (
     FROM pg_catalog.pg_foreign_table ft
     JOIN pg_catalog.pg_foreign_server s ON s.oid = ft.ftserver
     JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-    WHERE w.fdwname LIKE 'sluice\_%' AND w.fdwhandler = 0
+    WHERE starts_with(w.fdwname, 'sluice_') AND w.fdwhandler = 0
     UNION
     SELECT m.relation::oid, '{v}' FROM sluice.masked_table m
     UNION

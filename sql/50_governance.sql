@@ -267,7 +267,7 @@ BEGIN
     SELECT p.qual INTO printed FROM sluice.rehearse_policies(relation, pg_catalog.format(
         'CREATE POLICY "sluice mask" ON pg_temp.%I USING ((CASE WHEN true THEN NULL::%s ELSE (%s) END) IS NULL)', named, type, expression)) p
     WHERE p.name OPERATOR(pg_catalog.=) 'sluice mask';
-    printed := pg_catalog.substring(printed, 'WHEN true THEN [^\n]*\n\s*ELSE\s+(.*)\nEND IS NULL\)$');
+    printed := pg_catalog.substring(printed, E'WHEN true THEN [^\n]*\n\\s*ELSE\\s+(.*)\nEND IS NULL[)]$');
     IF printed IS NULL THEN
         RAISE syntax_error USING MESSAGE = 'the mask is not one expression';
     END IF;

@@ -52,7 +52,7 @@ BEGIN
         JOIN pg_proc f ON f.oid = d.refobjid
         JOIN pg_language l ON l.oid = f.prolang
         WHERE w.ev_class = view AND (f.oid = 'sluice.mask_hash(text)'::regprocedure
-            OR l.lanname NOT IN ('internal', 'c') AND f.prosqlbody IS NULL AND NOT EXISTS (SELECT FROM unnest(f.proconfig) s WHERE s LIKE 'search\_path=%'))
+            OR l.lanname NOT IN ('internal', 'c') AND f.prosqlbody IS NULL AND NOT EXISTS (SELECT FROM unnest(f.proconfig) s WHERE starts_with(s, 'search_path=')))
     LOOP
         IF p.pronamespace = 'sluice'::regnamespace THEN
             RAISE feature_not_supported USING MESSAGE = format('function %s cannot stand in a mask of a table of this server', p.named),

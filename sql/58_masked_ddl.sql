@@ -25,7 +25,7 @@ BEGIN
         RETURN;
     END IF;
     GET DIAGNOSTICS stack = PG_CONTEXT;
-    IF stack ~ 'function sluice\.mask_home\(' THEN -- which does all of it
+    IF stack ~ 'function sluice[.]mask_home[(]' THEN -- which does all of it
         RETURN;
     END IF;
     FOR t IN SELECT m.relation, v.oid::regclass AS view, c.relname, c.relrowsecurity FROM sluice.masked_table m

@@ -29,7 +29,7 @@ DECLARE
     callers text;
 BEGIN
     GET DIAGNOSTICS callers = PG_CONTEXT;
-    IF TG_OP = 'INSERT' AND callers ~ 'function sluice\.write_audit\(json\)' THEN
+    IF TG_OP = 'INSERT' AND callers ~ 'function sluice[.]write_audit[(]json[)]' THEN
         RETURN NEW;
     END IF;
     RAISE insufficient_privilege USING MESSAGE = format('cannot execute %s on table "%s": the audit is kept as it was written', TG_OP, TG_TABLE_NAME),
@@ -97,7 +97,7 @@ DECLARE
 BEGIN
     FOR partition, day IN
         SELECT i.inhrelid::regclass, substr(c.relname, 7)::date FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-        WHERE i.inhparent = 'sluice.audit'::regclass AND c.relname ~ '^audit_\d{8}$' AND substr(c.relname, 7)::date < before ORDER BY c.relname
+        WHERE i.inhparent = 'sluice.audit'::regclass AND c.relname ~ '^audit_[0-9]{8}$' AND substr(c.relname, 7)::date < before ORDER BY c.relname
     LOOP
         EXECUTE format('SELECT count(*) FROM %s', partition) INTO rows;
         EXECUTE format('DROP TABLE %s', partition);

@@ -243,7 +243,7 @@ DECLARE
     callers text;
 BEGIN
     GET DIAGNOSTICS callers = PG_CONTEXT;
-    RETURN coalesce(current_query() || callers ~* '\m(merge|execute)\M|SQL function "', true);
+    RETURN coalesce(current_query() || callers ~* '[[:<:]](merge|execute)[[:>:]]|SQL function "', true);
 END
 $$;
 COMMENT ON FUNCTION sluice.may_be_merge() IS 'whether a trigger may run within a MERGE';

@@ -166,7 +166,7 @@ DECLARE
     callers text;
 BEGIN
     GET DIAGNOSTICS callers = PG_CONTEXT;
-    IF NOT EXISTS (SELECT FROM sluice.table_statistics) OR callers ~ 'function sluice\.(make_count_triggers|follow_triggers)\(' THEN
+    IF NOT EXISTS (SELECT FROM sluice.table_statistics) OR callers ~ 'function sluice[.](make_count_triggers|follow_triggers)[(]' THEN
         RETURN;
     END IF;
     FOR counter IN

@@ -113,7 +113,8 @@ func TestCheckAccount(t *testing.T) {
 	home := hometest.Start(t)
 	address := hometest.Database(t, home)
 	install(t, address)
-	exec(t, address, "CREATE ROLE check_proxy LOGIN", "INSERT INTO sluice.column_mask (relation, column_name, expression) VALUES ('pg_class'::regclass, 'relname', 'sluice.mask_hash(relname)')")
+	exec(t, address, "CREATE ROLE check_proxy LOGIN", "CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '/')",
+		"CREATE FOREIGN TABLE hashed (name text) SERVER lake", "SELECT sluice.set_column_mask('hashed', 'name', 'sluice.mask_hash(name)')")
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
