@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/goleak"
 
 	"github.com/sluicedb/sluice/embedded"
@@ -65,11 +66,23 @@ func Database(tb testing.TB, home *embedded.Home) (url string) {
 		tb.Fatalf("cannot make a database for the test: %v", err)
 	}
 	tb.Cleanup(func() {
-		if err := execute(home, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := drop(home, name); err != nil {
 			tb.Errorf("cannot drop the test's database: %v", err)
 		}
 	})
 	return home.URL(name)
+}
+
+// drop drops a database. Postgres gives sessions that it ends five seconds to do so, which may not do on a busy machine.
+func drop(home *embedded.Home, name string) (err error) {
+	for range 5 {
+		err = execute(home, "DROP DATABASE "+name+" WITH (FORCE)")
+		var pe *pgconn.PgError
+		if !errors.As(err, &pe) || pe.Code != "55006" {
+			return err
+		}
+	}
+	return err
 }
 
 func execute(home *embedded.Home, sql string) (err error) {
