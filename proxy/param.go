@@ -122,8 +122,8 @@ func (s *Session) shippedTexts(ctx context.Context, x *execution) ([]*string, er
 	if err != nil || len(x.plan.Moments) == 0 {
 		return texts, err
 	}
-	missing := slices.ContainsFunc(x.plan.Moments, func(m plan.Moment) bool { return x.moments[m] == nil })
-	if missing {
+	unknown := func(m plan.Moment) bool { _, known := x.moments[m]; return !known }
+	if slices.ContainsFunc(x.plan.Moments, unknown) {
 		list := make([]string, len(x.plan.Moments))
 		for i, m := range x.plan.Moments {
 			list[i] = "CAST(" + m.SQL + " AS pg_catalog.text)"

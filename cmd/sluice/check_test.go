@@ -114,7 +114,8 @@ func TestCheckAccount(t *testing.T) {
 	address := hometest.Database(t, home)
 	install(t, address)
 	exec(t, address, "CREATE ROLE check_proxy LOGIN", "CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '/')",
-		"CREATE FOREIGN TABLE hashed (name text) SERVER lake", "SELECT sluice.set_column_mask('hashed', 'name', 'sluice.mask_hash(name)')")
+		"CREATE FOREIGN TABLE hashed (name text) SERVER lake", "SELECT sluice.set_column_mask('hashed', 'name', 'sluice.mask_hash(name)')",
+		"CREATE TABLE counted (id int); SELECT sluice.track_statistics('counted')")
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
@@ -122,8 +123,8 @@ func TestCheckAccount(t *testing.T) {
 	u.User = url.User("check_proxy")
 	out, err := runCheck(t, "--home", u.String())
 	grants := regexp.MustCompile(`(?m)^FAIL .* → (GRANT .* TO check_proxy)$`).FindAllStringSubmatch(out, -1)
-	if !errors.Is(err, errSaid) || len(grants) != 3 {
-		t.Fatalf("check names %d grants, want 3: %v\n%s", len(grants), err, out)
+	if !errors.Is(err, errSaid) || len(grants) != 4 {
+		t.Fatalf("check names %d grants, want 4: %v\n%s", len(grants), err, out)
 	}
 	for _, g := range grants {
 		exec(t, address, g[1])

@@ -51,13 +51,14 @@ var duckFunctions = slices.Concat(Table{
 	{Function, "to_char", []Arg{{Class: Timestamp}, template}, guardedText, dated("TIMESTAMP", "strftime($1, $2)"), "to_char"},
 	{Function, "date_trunc", []Arg{units, {Class: Timestamp}}, is(Plain(timestampOID)), truncated("$1", "$2"), "date_functions"},
 },
+	duckTexts,
 	parts("year", Date, 4, inYears("DATE")), parts("year", Timestamp, 4, inYears("TIMESTAMP")),
 	parts("quarter", Date, 1, "%s"), parts("quarter", Timestamp, 1, "%s"),
 	parts("month", Date, 2, "%s"), parts("month", Timestamp, 2, "%s"),
 	parts("day", Date, 2, "%s"), parts("day", Timestamp, 2, "%s"),
 	parts("doy", Date, 3, "%s"), parts("doy", Timestamp, 3, "%s"),
 	parts("dow", Date, 1, "%s"), parts("dow", Timestamp, 1, "%s"),
-	duckTexts, parts("hour", Timestamp, 2, "%s"), parts("minute", Timestamp, 2, "%s"),
+	parts("hour", Timestamp, 2, "%s"), parts("minute", Timestamp, 2, "%s"),
 )
 
 // parts has extract and date_part of a field that is a whole number of so many digits. In within, %s is the engine's

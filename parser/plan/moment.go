@@ -10,8 +10,8 @@ import (
 )
 
 // Moment is what hangs on no row, but on the transaction: when it began (now() - interval '7 days') or who runs it
-// (current_user); or an array among the parameters, as a list in JSON. Home computes it, once for the statement, and engines are sent its value as that of a parameter, behind
-// those of the statement.
+// (current_user); or an array among the parameters, as a list in JSON. Home computes it, once for the statement, and engines
+// are sent its value as that of a parameter, behind those of the statement.
 type Moment struct {
 	SQL  string // for home
 	Type uint32 // OID
@@ -45,8 +45,11 @@ func (s *shipper) momentType(n *pg_query.Node) (oid uint32, clock bool) {
 		if x.Kind != pg_query.A_Expr_Kind_AEXPR_OP || x.Lexpr == nil || len(x.Name) != 1 || op != "+" && op != "-" || s.shadowed(op) {
 			return 0, false
 		}
+		r, rc := s.momentType(x.Rexpr) // first, as long sums are deep on the left
+		if r == 0 {
+			return 0, false
+		}
 		l, lc := s.momentType(x.Lexpr)
-		r, rc := s.momentType(x.Rexpr)
 		return momentSum(l, r, op), lc || rc
 	case *pg_query.Node_AConst:
 		if n.AConst.GetIval() != nil {
