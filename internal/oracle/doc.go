@@ -8,7 +8,7 @@
 // The one rule: Postgres is right. The expected answer is asked anew each time and never written down. Of errors it means:
 // the SQLSTATE must be the same, and an error must show where it shows at Postgres and nowhere else. One case is left to
 // plans: where a statement is Free (it joins relations, has a sub-select, AND, OR or a LIMIT, so that which rows an expression
-// comes to is not promised), and one of the two answers is an error that a row's values raise (class 22, 21000), nothing
+// comes to is not promised), and one of the two answers is an error that shows when an expression is evaluated (class 22, 21000, 42P22), nothing
 // follows from the difference; such answers are counted. So are those where both are such errors of a generated statement but
 // not the same one: several of its expressions raise some, and which comes first is not promised either. What a route refuses with 0A000 when it is forced is counted, too, by reason.
 //

@@ -12,17 +12,12 @@ import (
 // queryCanceled is what Postgres itself answers to a statement that takes it too long: nothing follows from it.
 const queryCanceled = "57014"
 
-// raised reports whether an error is one that a row's values raise while a statement runs: a data exception, or a
-// sub-select of one value that yields more. Which rows an expression comes to may be the plan's affair.
-func raised(code string) bool { return strings.HasPrefix(code, "22") || code == "21000" }
-
-// raised is wider for a side that has a blind schema, which would show what does not hang on the plan: functions refuse a
-// collation only when they are called.
-func (s *Side) raised(code string) bool {
-	return raised(code) || s.Blind != "" && code == indeterminateCollation
+// raised reports whether an error is one that shows when an expression is evaluated: a data exception, a sub-select of one value
+// that yields more, or a collation that nobody said, which functions ask for only when they are called. Which rows an
+// expression comes to may be the plan's affair: Postgres itself raises such an error or not by enable_hashjoin.
+func raised(code string) bool {
+	return strings.HasPrefix(code, "22") || code == "21000" || code == "42P22"
 }
-
-const indeterminateCollation = "42P22"
 
 // counts say what became of the statements that a side was asked.
 type counts struct {
