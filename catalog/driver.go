@@ -75,7 +75,8 @@ WHERE n.nspname OPERATOR(pg_catalog.=) 'sluice' AND r.rolsuper`)
 
 // Drop removes schemas and wrappers and whatever still depends on them.
 func (d *driver) Drop() error {
-	return runScript(d.ctx, d.x, `DROP SCHEMA IF EXISTS sluice_masked CASCADE;
+	return runScript(d.ctx, d.x, `DROP SCHEMA IF EXISTS sluice_handle CASCADE;
+DROP SCHEMA IF EXISTS sluice_masked CASCADE;
 DROP SCHEMA IF EXISTS sluice_cat CASCADE;
 DROP FOREIGN DATA WRAPPER IF EXISTS `+wrapperList+` CASCADE;
 DROP SCHEMA IF EXISTS sluice CASCADE`)

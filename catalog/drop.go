@@ -19,7 +19,7 @@ const dependentsSQL = `WITH RECURSIVE walk (classid, objid, report, parent_class
   FROM pg_foreign_data_wrapper WHERE fdwname = ANY ($1::name[])
   UNION ALL
   SELECT 'pg_namespace'::regclass, oid, false, 0, 0, ARRAY[oid]
-  FROM pg_namespace WHERE nspname IN ('sluice', 'sluice_cat', 'sluice_masked')
+  FROM pg_namespace WHERE nspname IN ('sluice', 'sluice_cat', 'sluice_masked', 'sluice_handle')
   UNION ALL
   SELECT o.classid, o.objid, o.deptype = 'n' AND coalesce(o.home, '') NOT IN ('sluice', 'sluice_cat', 'sluice_masked')
     AND NOT (o.classid = 'pg_event_trigger'::regclass AND i.schema IN ('sluice', 'sluice_cat', 'sluice_masked')),

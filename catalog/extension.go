@@ -152,7 +152,7 @@ func checkInstall(ctx context.Context, x Executor, o InstallOptions) error {
 	}
 	// Whoever owns the schema could replace what stands in it, so it must be made by us.
 	rows, err := x.Query(ctx, `SELECT nspname FROM pg_catalog.pg_namespace
-WHERE nspname OPERATOR(pg_catalog.=) ANY ('{sluice,sluice_cat}'::pg_catalog.name[]) ORDER BY nspname`)
+WHERE nspname OPERATOR(pg_catalog.=) ANY ('{sluice,sluice_cat,sluice_handle}'::pg_catalog.name[]) ORDER BY nspname`)
 	if err != nil {
 		return err
 	}

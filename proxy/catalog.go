@@ -15,7 +15,7 @@ import (
 // triggers are the words that make a statement worth parsing although it names no relation of ours: verbs of our DDL,
 // and what must be answered in home's stead. Words are decoded identifiers.
 var triggers = map[string]bool{
-	"sluice": true, "foreign": true, "server": true, "mapping": true, "information_schema": true, "security": true,
+	"sluice": true, handleSchema: true, "foreign": true, "server": true, "mapping": true, "information_schema": true, "security": true,
 	"pg_relation_is_updatable": true, "pg_column_is_updatable": true, ddl.Canceler: true,
 	"pg_cursor": true, "pg_cursors": true, "pg_prepared_statement": true, "pg_prepared_statements": true,
 }

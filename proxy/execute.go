@@ -50,7 +50,7 @@ func (s *Session) planExecute(ctx context.Context, x *execution) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return s.plan(ctx, x)
+		return s.planBody(ctx, x)
 	}
 	x.statement, x.described, x.bind, x.kept = p.statement, d, &pgproto3.Bind{Parameters: args}, true
 	return s.plan(ctx, x)

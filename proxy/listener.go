@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,6 +23,7 @@ type listener struct {
 	changed  bool     // the channel may have
 	cancels  []cancel // not yet carried out
 	counting func()   // ends the keeping of counters; nil where no table is counted
+	reaping  atomic.Bool
 }
 
 // cancel is a call of pg_cancel_backend that home has allowed.

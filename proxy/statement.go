@@ -196,6 +196,15 @@ func (s *Session) plan(ctx context.Context, x *execution) (bool, error) {
 		s.describeFetch(x)
 		return true, nil
 	}
+	return s.planBody(ctx, x)
+}
+
+// planBody is plan for a statement that the proxy does not run itself, or whose part it has done.
+func (s *Session) planBody(ctx context.Context, x *execution) (bool, error) {
+	if x.questions == nil {
+		x.questions = &questions{session: s}
+		defer x.questions.done()
+	}
 	if executed(x.statement.Node.Stmt) != nil {
 		return s.planExecute(ctx, x)
 	}

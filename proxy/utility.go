@@ -41,6 +41,10 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.govern
 	case s.snapshot.Installed && s.alters(n):
 		return s.alter
+	case s.snapshot.Installed && calls(st, "materialize") != nil:
+		return s.materialize
+	case s.snapshot.Installed && createsHandle(n):
+		return s.createHandle
 	case s.mustSpare(n):
 		return s.discardTemp
 	case n.GetCreateForeignServerStmt() != nil, n.GetAlterForeignServerStmt() != nil,

@@ -141,7 +141,7 @@ func (w *watches) listenOnce(ctx context.Context, database string, begun func())
 			return err
 		}
 		begun()
-		if err := c.WaitForNotification(ctx); err != nil {
+		if err := l.wait(ctx); err != nil {
 			return err
 		}
 	}

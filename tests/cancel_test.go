@@ -31,6 +31,7 @@ var long = map[string]string{
 	"into home":       "INSERT INTO sink SELECT i FROM endless",
 	"create table as": "CREATE TEMP TABLE ctas AS SELECT i FROM endless",
 	"cursor":          "BEGIN; DECLARE c CURSOR FOR SELECT i FROM endless; MOVE ALL c",
+	"handle":          "SELECT * FROM sluice.materialize('SELECT i FROM endless')",
 	"federated":       "SELECT e.i FROM endless e LEFT JOIN sink s ON s.i = e.i",
 	"federated count": "SELECT count(*) FROM endless e LEFT JOIN sink s ON s.i = e.i WHERE e.i % 7 = 3",
 	"explain analyze": "EXPLAIN ANALYZE SELECT count(*) FROM endless WHERE i % 7 = 3",

@@ -38,6 +38,12 @@ func TestDocs(t *testing.T) {
 		})
 		walk(t, u.String(), filepath.Join("..", "docs", "governance.md"), "## Try it")
 	})
+	t.Run("handles", func(t *testing.T) {
+		home := hometest.Start(t)
+		through := proxyURL(startProxy(t, home), strings.TrimPrefix(parsed(t, hometest.Database(t, home)).Path, "/"))
+		t.Chdir("..") // where the page's paths are
+		walk(t, through, filepath.Join("docs", "handles.md"), "## Try it")
+	})
 	t.Run("statistics", func(t *testing.T) {
 		home := hometest.Start(t)
 		through := proxyURL(startProxy(t, home), strings.TrimPrefix(parsed(t, hometest.Database(t, home)).Path, "/"))

@@ -41,7 +41,8 @@ func TestDump(t *testing.T) {
 	exec(t, w.through, "DROP SERVER lake", w.server("lake", ", read_only 'false'"), "CREATE SCHEMA fx", "CREATE FOREIGN TABLE fx.item (id int NOT NULL, name text) SERVER lake",
 		"CREATE TABLE plain (id int PRIMARY KEY, name text)", "INSERT INTO plain SELECT * FROM fx.item", "CREATE VIEW both_sides AS SELECT i.id, p.name FROM fx.item i JOIN plain p USING (id)",
 		"CREATE TABLE child (id int REFERENCES plain)", "CREATE INDEX ON plain (name)",
-		"SELECT sluice.track_statistics('plain', '{name}'), sluice.track_statistics('child')", "INSERT INTO child VALUES (1), (2)")
+		"SELECT sluice.track_statistics('plain', '{name}'), sluice.track_statistics('child')", "INSERT INTO child VALUES (1), (2)",
+		"CREATE TABLE sluice_handle.kept WITH (sluice.ttl = '1 day') AS SELECT id FROM fx.item")
 	dir := t.TempDir()
 	plain, custom, rows := filepath.Join(dir, "dump.sql"), filepath.Join(dir, "dump.custom"), filepath.Join(dir, "rows.sql")
 	run(t, "pg_dump", "-f", plain, w.through)
@@ -66,6 +67,7 @@ func TestDump(t *testing.T) {
 		conn := connect(t, url)
 		want(t, conn, "SELECT count(*), min(name) FROM fx.item", "500|né 0")
 		want(t, conn, "SELECT count(*), max(name) FROM both_sides", "500|né 99")
+		want(t, conn, "SELECT h.relation, h.row_count, count(k) FROM sluice.ctas_handles h, sluice_handle.kept k GROUP BY 1, 2", "sluice_handle.kept|500|500")
 		want(t, conn, "DELETE FROM child WHERE id = 1; SELECT sluice.table_count('child'), sluice.table_count('plain'); SELECT count(*) FROM sluice.verify_statistics() WHERE stored <> actual", "DELETE 1\n1|500\n0")
 		want(t, conn, "CREATE FOREIGN TABLE x (id int) SERVER lake OPTIONS (nope '1')", "HV00D")
 		want(t, conn, "DROP SCHEMA fx CASCADE; SELECT count(*) FROM sluice.relations", "DROP SCHEMA\n0")
