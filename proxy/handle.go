@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -94,10 +95,11 @@ func (s *Session) materialize(ctx context.Context, x *execution) (*cursor, error
 	if err != nil {
 		return nil, err
 	}
-	for i, what := range []string{"query", "time to live"} {
-		if args[i] == nil {
-			return nil, pgerr.New("22004", "the %s of a handle must not be null", what)
-		}
+	switch {
+	case args[0] == nil:
+		return nil, nullQuery()
+	case args[1] == nil:
+		return nil, pgerr.New(codeNull, "the time to live of a handle must not be null")
 	}
 	id, err := s.makeHandle(ctx, x, handleRequest{*args[0], *args[1], textOf(args[2]), textOf(args[3])})
 	if err != nil {
@@ -105,6 +107,11 @@ func (s *Session) materialize(ctx context.Context, x *execution) (*cursor, error
 	}
 	return s.answerFrom(ctx, x, "sluice.made_handle('"+id+"')")
 }
+
+// codeNull is what Postgres answers to a NULL where there must be a value.
+const codeNull = "22004"
+
+func nullQuery() error { return pgerr.New(codeNull, "the query must not be null") }
 
 // answerFrom has home answer a statement with another call in the place of the one in its FROM clause.
 func (s *Session) answerFrom(ctx context.Context, x *execution, call string) (*cursor, error) {
@@ -132,23 +139,29 @@ func textOf(value *string) string {
 
 // makeHandle keeps the result of a query as a table and returns the identity of the handle. x is the client's statement.
 func (s *Session) makeHandle(ctx context.Context, x *execution, h handleRequest) (id string, err error) {
-	if err := s.checkHandle(h); err != nil {
+	table, rows, err := s.keepRows(ctx, x, &h)
+	if err != nil {
 		return "", err
+	}
+	return s.noteHandle(ctx, table, h, rows, "")
+}
+
+// keepRows makes a table of the result of a query, and a name for it where there is none.
+func (s *Session) keepRows(ctx context.Context, x *execution, h *handleRequest) (table string, rows int64, err error) {
+	if err := s.checkHandle(*h); err != nil {
+		return "", 0, err
 	}
 	if h.name == "" {
 		rows, err := s.Query(ctx, "SELECT 'h_' OPERATOR(pg_catalog.||) pg_catalog.replace(pg_catalog.gen_random_uuid()::pg_catalog.text, '-', '')")
 		if err != nil {
-			return "", err
+			return "", 0, err
 		}
 		h.name = *rows[0][0]
 	}
-	table := pgx.Identifier{handleSchema, h.name}.Sanitize()
+	table = pgx.Identifier{handleSchema, h.name}.Sanitize()
 	prefix := "CREATE TABLE " + table + " AS "
-	n, err := s.createFrom(ctx, x, prefix+h.query)
-	if err != nil {
-		return "", inQuery(err, h.query, len([]rune(prefix)))
-	}
-	return s.noteHandle(ctx, table, h, n, "")
+	rows, err = s.createFrom(ctx, x, prefix+h.query)
+	return table, rows, inQuery(err, h.query, utf8.RuneCountInString(prefix))
 }
 
 // noteHandle notes a table that was made as a handle.

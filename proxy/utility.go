@@ -43,6 +43,8 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.alter
 	case s.snapshot.Installed && calls(st, "materialize") != nil:
 		return s.materialize
+	case s.snapshot.Installed && calls(st, "document") != nil:
+		return s.document
 	case s.snapshot.Installed && createsHandle(n):
 		return s.createHandle
 	case s.mustSpare(n):
