@@ -53,6 +53,16 @@ type (
 		Relations   []relationDoc `json:"relations"`
 
 		Twins map[uint32]uint32 `json:"twins"`
+
+		Counted []countedDoc `json:"counted"`
+	}
+	countedDoc struct {
+		Schema string `json:"schema"`
+		Name   string `json:"name"`
+		Keys   []struct {
+			Name       string `json:"name"`
+			Definition string `json:"definition"`
+		} `json:"keys"`
 	}
 	serverDoc struct {
 		OID     uint32   `json:"oid"`
@@ -126,6 +136,16 @@ func decode(document string) (*Snapshot, error) {
 		if r.MaskView != "" {
 			s.masks[r.Name] = struct{}{}
 		}
+	}
+	for _, d := range doc.Counted {
+		if s.counted == nil {
+			s.counted = map[string][]*Counted{}
+		}
+		c := &Counted{Schema: d.Schema, Name: d.Name}
+		for _, k := range d.Keys {
+			c.Keys = append(c.Keys, CountedKey(k))
+		}
+		s.counted[d.Name] = append(s.counted[d.Name], c)
 	}
 	return s, nil
 }

@@ -349,6 +349,10 @@ SET search_path = lakes`)
 		}
 	}
 	s.do("TABLE sluice.servers; SELECT count(*) FROM sluice_cat.tables; SELECT count(*) FROM sluice_cat.columns")
+	s.do("RESET ROLE; CREATE TABLE lakes.t (a int); SELECT sluice.track_statistics('lakes.t'); GRANT SELECT ON lakes.t TO lake_dba; SET ROLE lake_dba")
+	if got := s.value("SELECT sluice.table_count('t') + sluice.exact_count('t') + count(*) FROM sluice.table_counts"); got != "1" {
+		t.Errorf("counts: %s", got)
+	}
 }
 
 // A superuser may also take the schema away by hand.

@@ -29,6 +29,7 @@ type Snapshot struct {
 	Twins map[uint32]uint32
 
 	names       map[string]struct{}
+	counted     map[string][]*Counted
 	masks       map[string]struct{} // names of tables of home with masks
 	definitions sync.Map            // of views, by OID
 }
@@ -72,6 +73,18 @@ type Column struct {
 	Generated bool
 	Options   map[string]string
 }
+
+// Counted is a table of home whose rows are counted.
+type Counted struct {
+	Schema, Name string
+	Keys         []CountedKey // by which they are counted, and whose values can be had back from the counters
+}
+
+// CountedKey is a column, and its definition as jsonb_to_record takes it.
+type CountedKey struct{ Name, Definition string }
+
+// Counted returns the tables of a bare name whose rows are counted.
+func (s *Snapshot) Counted(name string) []*Counted { return s.counted[name] }
 
 // HasWrapper reports whether one of the servers is of a wrapper.
 func (s *Snapshot) HasWrapper(name string) bool {

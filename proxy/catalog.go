@@ -29,8 +29,10 @@ func (s *Session) mentions(text string) bool {
 		return true
 	}
 	holds, cursors := s.holdsStatements(), s.hasCursors() || s.hidesAny()
+	counts, counted := false, false
 	return parser.Concerns(text, func(word string) bool {
-		return triggers[word] || s.snapshot.Mentions(word) || holds && word == "execute" || cursors && cursorWords[word] || len(s.inputs) > 0 && word == "discard"
+		counts, counted = counts || word == "count", counted || len(s.snapshot.Counted(word)) > 0
+		return counts && counted || triggers[word] || s.snapshot.Mentions(word) || holds && word == "execute" || cursors && cursorWords[word] || len(s.inputs) > 0 && word == "discard"
 	})
 }
 
@@ -48,7 +50,7 @@ func (s *Session) shadow(text string) (string, bool) {
 	twins := s.snapshot.Shadows // an extension not yet updated has less of them
 	edited, ok := ddl.ShadowCatalog(text, twins)
 	if !ok {
-		return text, false
+		return s.readCounters(text)
 	}
 	if _, err := s.parse(text); err != nil { // of which home complains, where the client wrote it
 		return text, false

@@ -4,13 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/proxy/tally"
 )
 
 // countersInterval is how often the counters of a database are looked after.
 const countersInterval = time.Second
+
+// readCounters edits a text that counts rows of tables that are counted.
+func (s *Session) readCounters(text string) (string, bool) {
+	if s.snapshot.Shadows["count"] || !strings.Contains(strings.ToLower(text), "count") {
+		return text, false
+	}
+	list, err := parser.Parse(text)
+	if err != nil || len(list) != 1 || s.setting("standard_conforming_strings") == "off" && strings.Contains(text, `\`) {
+		return text, false
+	}
+	if slices.ContainsFunc(list[0].Relations(), func(r parser.Relation) bool { return s.snapshot.Mentions(r.Name) }) {
+		return text, false // which is planned here, or read through its masks
+	}
+	edited, ok := tally.Rewrite(list[0], s.snapshot.Counted)
+	if !ok {
+		return text, false
+	}
+	return withSource(edited, text), true
+}
 
 // count begins to look after the counters of the database where tables of it are counted, and ends that where none is.
 func (l *listener) count(ctx context.Context) error {

@@ -57,9 +57,10 @@ CREATE OR REPLACE FUNCTION sluice.counter_name(counter uuid) RETURNS name
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$ SELECT ('count_' || replace(counter::text, '-', ''))::name $$;
 COMMENT ON FUNCTION sluice.counter_name(uuid) IS 'the function of the triggers that count';
 
--- A table with all that are its partitions or inherit from it, and the parents of each of them.
+-- A table with all that are its partitions or inherit from it, and the parents of each of them. Without a search_path of its own
+-- it becomes a part of its callers' queries, which have one.
 CREATE OR REPLACE FUNCTION sluice.table_tree(relation oid, OUT member oid, OUT parents oid[]) RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE AS $$
     WITH RECURSIVE tree (oid) AS (
         SELECT relation
         UNION
@@ -204,9 +205,9 @@ COMMENT ON FUNCTION sluice.count_member(uuid, oid, int) IS 'counts the rows of o
 
 -- The triggers that a member of a counter's tree must have. TRUNCATE of a table with all of its tree voids the count; of a part, its rows are counted
 -- before they go. Rows move by UPDATE from group to group, and between partitions, where a trigger may stop them. The name that begins
--- with ~ is for a trigger that runs last.
+-- with ~ is for a trigger that runs last. The search_path is the callers', as that of table_tree.
 CREATE OR REPLACE FUNCTION sluice.count_triggers(counter uuid, member oid, OUT name name, OUT event text, OUT tables text) RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE AS $$
     SELECT e.name, e.event, e.tables
     FROM sluice.table_statistics s JOIN pg_class c ON c.oid = member
     CROSS JOIN LATERAL (VALUES
@@ -266,14 +267,16 @@ COMMENT ON FUNCTION sluice.make_count_triggers(uuid, oid, name) IS 'makes the tr
 -- Whether all that happens to a table and its tree is counted: each has its triggers, none is being detached, and none is
 -- written to by logical replication, which fires no statement triggers.
 CREATE OR REPLACE FUNCTION sluice.is_counted(counter uuid, relation oid) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT NOT EXISTS (
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN NOT EXISTS (
         SELECT FROM sluice.table_tree(relation) t CROSS JOIN LATERAL sluice.count_triggers(counter, t.member) e
         LEFT JOIN pg_trigger g ON g.tgrelid = t.member AND g.tgname = e.name AND g.tgenabled = 'A'
             AND (g.tgtype & 2 <> 0 OR e.event NOT LIKE 'BEFORE%')
             AND g.tgfoid = (SELECT p.oid FROM pg_proc p WHERE p.proname = sluice.counter_name(counter) AND p.pronamespace = 'sluice'::regnamespace)
         WHERE g.oid IS NULL
            OR EXISTS (SELECT FROM pg_subscription_rel r WHERE r.srrelid = t.member)
-           OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = t.member AND i.inhdetachpending))
+           OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = t.member AND i.inhdetachpending));
+END
 $$;
 COMMENT ON FUNCTION sluice.is_counted(uuid, oid) IS 'whether triggers see all that happens to a table';

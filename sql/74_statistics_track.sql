@@ -179,6 +179,9 @@ BEGIN
     LOOP
         PERFORM sluice.follow_table(counter);
     END LOOP;
+    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c JOIN sluice.table_statistics s ON s.relation = c.objid WHERE c.classid = 'pg_class'::regclass) THEN
+        PERFORM sluice.bump_catalog_version(); -- proxies know names and types
+    END IF;
 END
 $$;
 REVOKE ALL ON FUNCTION sluice.on_counted_ddl() FROM PUBLIC;

@@ -1,0 +1,65 @@
+-- Counts for statements that count rows: what a proxy puts in the place of count(*).
+
+-- The columns by which rows are counted and whose values come back from JSON as they were, with their definitions as jsonb_to_record wants
+-- them. The search_path is the callers'.
+CREATE OR REPLACE FUNCTION sluice.plain_keys(relation oid, keys name[], OUT n bigint, OUT name name, OUT definition text) RETURNS SETOF record
+LANGUAGE sql STABLE AS $$
+    SELECT k.n, a.attname, quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
+        || coalesce((SELECT format(' COLLATE %I.%I', s.nspname, l.collname) FROM pg_collation l JOIN pg_namespace s ON s.oid = l.collnamespace
+            WHERE l.oid = a.attcollation AND l.oid <> t.typcollation), '')
+    FROM unnest(keys) WITH ORDINALITY AS k (key, n) JOIN pg_attribute a ON a.attrelid = relation AND a.attname = k.key
+    JOIN pg_type t ON t.oid = a.atttypid
+    WHERE t.typtype = 'e' OR t.oid = ANY ('{bool,int2,int4,int8,text,varchar,bpchar,name,date,time,timestamp,timestamptz,uuid}'::regtype[])
+$$;
+COMMENT ON FUNCTION sluice.plain_keys(oid, name[]) IS 'columns by which rows are counted, as queries see them';
+
+-- Whether statements of this transaction may be answered from counters. Later than READ COMMITTED they may not: a TRUNCATE, ATTACH or
+-- DETACH that came after the snapshot shows in the rows, and not in what is counted.
+CREATE OR REPLACE FUNCTION sluice.may_use_statistics() RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    setting constant text := lower(coalesce(nullif(current_setting('sluice.use_statistics', true), ''), 'on'));
+BEGIN
+    IF setting NOT IN ('on', 'true', 'yes', '1', 'off', 'false', 'no', '0') THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'parameter "sluice.use_statistics" requires a Boolean value', HINT = 'Set it to on or off.';
+    END IF;
+    RETURN setting IN ('on', 'true', 'yes', '1') AND current_setting('transaction_isolation') IN ('read committed', 'read uncommitted');
+END
+$$;
+COMMENT ON FUNCTION sluice.may_use_statistics() IS 'whether counters may answer statements';
+
+-- How many rows a table has for this role and statement, NULL where its counters do not say so for sure.
+CREATE OR REPLACE FUNCTION sluice.exact_count(relation regclass) RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF sluice.may_use_statistics() THEN
+        RETURN (SELECT CASE WHEN bool_and(t.source = 'counters') THEN sum(t.row_count) END FROM sluice.table_counts t WHERE t.relation = exact_count.relation);
+    END IF;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION sluice.exact_count(regclass) IS 'how many rows a table has, for statements that count them';
+
+-- The same by groups, where the columns by which rows are counted are those that the caller knows: each group, and a row without one
+-- that says that these are all.
+CREATE OR REPLACE FUNCTION sluice.exact_counts(relation regclass, keys text, OUT "group" jsonb, OUT rows bigint) RETURNS SETOF record
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT sluice.may_use_statistics() OR keys IS DISTINCT FROM (
+        SELECT string_agg(k.definition, ', ' ORDER BY k.n) FROM sluice.table_statistics s CROSS JOIN LATERAL sluice.plain_keys(s.relation, s.keys) k
+        WHERE s.relation = exact_counts.relation)
+    THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT t."group", t.row_count FROM sluice.table_counts t WHERE t.relation = exact_counts.relation AND t.source = 'counters';
+    IF FOUND THEN
+        RETURN QUERY SELECT NULL::jsonb, 0::bigint;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION sluice.exact_counts(regclass, text) IS 'how many rows the groups of a table have, for statements that count them';
+
+-- Whatever the default privileges are of who installs the extension.
+GRANT EXECUTE ON FUNCTION sluice.plain_keys(oid, name[]), sluice.may_use_statistics(), sluice.exact_count(regclass), sluice.exact_counts(regclass, text),
+    sluice.is_counted(uuid, oid), sluice.table_tree(oid), sluice.count_triggers(uuid, oid), sluice.counter_name(uuid), sluice.table_count(regclass),
+    sluice.must_be_counted(regclass) TO PUBLIC;
