@@ -57,6 +57,16 @@ func (c *Cache[K, V]) Put(key K, value V, cost int) (gone []V) {
 	return gone
 }
 
+// Each calls f for each entry, the one used last first, without any of them being used by that. f must not use the cache.
+func (c *Cache[K, V]) Each(f func(K, V)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for e := c.order.Front(); e != nil; e = e.Next() {
+		x := e.Value.(*entry[K, V])
+		f(x.key, x.value)
+	}
+}
+
 // Drop forgets the entries that which names.
 func (c *Cache[K, V]) Drop(which func(K, V) bool) {
 	c.mu.Lock()

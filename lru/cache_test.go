@@ -1,6 +1,7 @@
 package lru
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -58,5 +59,17 @@ func TestCacheDrop(t *testing.T) {
 	}
 	if v, ok := c.Get("b"); v != 2 || !ok || c.cost != 2 {
 		t.Fatalf("Get(b) = %d, %v at cost %d", v, ok, c.cost)
+	}
+}
+
+func TestCacheEach(t *testing.T) {
+	c := New[string, int](32)
+	c.Put("a", 1, 2)
+	c.Put("b", 2, 2)
+	c.Get("a")
+	var keys []string
+	c.Each(func(key string, v int) { keys = append(keys, fmt.Sprint(key, v)) })
+	if !slices.Equal(keys, []string{"a1", "b2"}) {
+		t.Fatalf("Each calls for %v", keys)
 	}
 }

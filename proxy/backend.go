@@ -180,6 +180,12 @@ func (b *backend) receive(typ byte, size int) (fate wire.Fate, owed bool, err er
 func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	switch typ {
+	case 'C':
+		b.tag = append(b.tag[:0], tag...)
+	case 's', 'I':
+		b.tag = b.tag[:0]
+	}
 	fate, owed = b.replies.Received(typ)
 	b.unwritten = b.unwritten || owed
 	if typ == 'E' && b.interrupt != nil {
@@ -196,7 +202,6 @@ func (b *backend) account(typ, status byte, tag []byte) (fate wire.Fate, owed bo
 	case 'G':
 		b.quiet.Broadcast()
 	case 'C':
-		b.tag = append(b.tag[:0], tag...)
 		b.followBlock(tag)
 		b.followPipeline(fate, b.status == 'I' && endsTransaction(tag))
 	case 's', 'I':

@@ -383,10 +383,13 @@ func (s *Session) onExecute(size int) error {
 	}
 	name, rest, ok := cString(frame[wire.HeaderSize:])
 	p := s.portals[name]
-	if !ok || len(rest) != 4 || p == nil || p.home {
-		return s.executeHome(p, size)
+	if !ok || len(rest) != 4 || p == nil {
+		return s.pass('E', size)
 	}
 	limit := int64(int32(binary.BigEndian.Uint32(rest)))
+	if p.home {
+		return s.executeHome(p, size, limit)
+	}
 	if err := s.takeHome(); err != nil {
 		return err
 	}
@@ -404,7 +407,7 @@ func (s *Session) onExecute(size int) error {
 			return s.refuse(size, err)
 		}
 		if p.home {
-			return s.executeHome(p, size)
+			return s.executeHome(p, size, limit)
 		}
 	}
 	if err := s.drop(size); err != nil || s.home.failed() {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -109,14 +110,22 @@ func (o observer) opening(input int, open func(context.Context) (engines.Stream,
 // remoteFeed returns what opens an input at its server, restricted to keys where they are given. The parameters are asked
 // of home before anything runs.
 func (s *Session) remoteFeed(ctx context.Context, x *execution, in *plan.Input, keys *string) (func(context.Context) (engines.Stream, error), error) {
-	engine, q, err := s.locate(ctx, x, x.inputQuery(in, []int16{encode.Binary}))
+	asked := x.inputQuery(in, []int16{encode.Binary})
+	engine, q, err := s.locate(ctx, x, asked)
 	if err != nil {
 		return nil, err
 	}
 	if keys != nil {
 		q.SQL, q.Args = in.BoundSQL, append(slices.Clone(q.Args), keys)
 	}
-	return func(ctx context.Context) (engines.Stream, error) { return engine.Open(ctx, q) }, nil
+	return func(ctx context.Context) (engines.Stream, error) {
+		began := time.Now()
+		stream, err := engine.Open(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return x.seen(stream, asked, began), nil
+	}, nil
 }
 
 // snapshotTries is how often the inputs of home are opened anew because a transaction has ended between two of them.

@@ -106,6 +106,9 @@ func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) (*mete
 	}
 	m := measured(stream, started)
 	m.ledger = x.ledger
+	if x.ledger != nil {
+		m.task = x.ledger.doing.Start("home_join input", inputName(in), s.knownRows(in))
+	}
 	defer m.Close()
 	if err := s.copyStream(ctx, rowsTable(in), inputFields(in), m); err != nil || m.rows < studiedRows {
 		return m, err
@@ -171,6 +174,7 @@ type query struct {
 	params  []int
 	formats []int16
 	styles  engines.Styles
+	reads   []string // names of what it reads, for who looks on
 }
 
 // inputQuery is that of an input, whose text is written such that home reads it without doubt.
@@ -185,7 +189,15 @@ func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
 			styles.ExtraFloatDigits = "1"
 		}
 	}
-	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: styles}
+	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: styles, reads: []string{inputName(in)}}
+}
+
+// inputName is what an input reads.
+func inputName(in *plan.Input) string {
+	if in.Relation.Schema == "" { // a SELECT that its server computes
+		return in.Relation.Name
+	}
+	return qualified(in.Relation)
 }
 
 // openStream opens a query of a plan at its server.
@@ -198,11 +210,15 @@ func (s *Session) openStream(ctx context.Context, x *execution, q query) (engine
 	if s.writes(q.server) { // see its own changes
 		open = s.writing.tx.Open
 	}
+	began := time.Now()
 	stream, err := open(ctx, asked)
 	if x.plan.Governed {
-		return discreet(stream, q.server, err)
+		stream, err = discreet(stream, q.server, err)
 	}
-	return stream, err
+	if err != nil {
+		return nil, err
+	}
+	return x.seen(stream, q, began), nil
 }
 
 // locate returns the engine of a query, and what it is asked.

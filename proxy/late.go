@@ -98,5 +98,5 @@ func (s *Session) rebindHome(name string, x *execution, m *pgproto3.Bind) (*port
 	}
 	data = appendMessage(append(data, more...), &bound)
 	replies = append([]wire.Reply{{Kind: 'C', Fate: wire.Swallow}}, replies...)
-	return p, homeErr(s.relay(data, append(replies, wire.Reply{Kind: 'B', Fate: wire.Swallow})...))
+	return p, homeErr(s.relay(data, append(replies, wire.Reply{Kind: 'B', Fate: wire.Swallow, Done: x.ledger.bound()})...))
 }

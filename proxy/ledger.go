@@ -10,22 +10,24 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/plan"
+	"github.com/sluicedb/sluice/proxy/activity"
 	"github.com/sluicedb/sluice/proxy/audit"
 	"github.com/sluicedb/sluice/proxy/limit"
 )
 
-// ledger is kept for a statement of ours that has limits or is audited: what it yields, and the row that the audit gets
-// when it ends.
+// ledger is kept for a statement of ours that runs: what it yields, and the row that the audit gets when it ends.
 type ledger struct {
 	limit.Tally
-	row   *audit.Row // nil: it is not audited
-	began time.Time
-	kept  bool  // its rows stay at home or are written, so that those count that are read
-	wrote int64 // rows that it has written; negative where nobody has counted them
-	ended bool
+	row    *audit.Row          // nil: it is not audited
+	doing  *activity.Statement // nil: it does not run
+	strict bool                // it is audited or has limits, so that no row goes unseen
+	began  time.Time
+	kept   bool  // its rows stay at home or are written, so that those count that are read
+	wrote  int64 // rows that it has written; negative where nobody has counted them
+	ended  bool
 }
 
-// enter opens the ledger of a statement that was planned, if it needs one, and returns why the statement does not run: err,
+// enter opens the ledger of a statement that was planned, and returns why the statement does not run: err,
 // which planning has ended in, or that it cannot be audited as it must.
 func (s *Session) enter(ctx context.Context, x *execution, err error) error {
 	if x.facts == nil || x.plan == nil && err == nil || x.plan != nil && x.plan.Route == plan.Home {
@@ -41,10 +43,13 @@ func (s *Session) enter(ctx context.Context, x *execution, err error) error {
 	}
 	auditing := set.auditing
 	audited := auditing.all || auditing.governed && x.governs()
-	if !audited && (!limits.Any() || err != nil) {
+	if !audited && err != nil {
 		return err
 	}
-	x.ledger = &ledger{Tally: limit.Tally{Limits: limits}, began: s.begun(), kept: !x.yields(), wrote: -1}
+	x.ledger = &ledger{Tally: limit.Tally{Limits: limits}, began: s.begun(), kept: !x.yields(), strict: audited || limits.Any(), wrote: -1}
+	if err == nil && !x.explained {
+		x.ledger.doing = s.doing(x)
+	}
 	if audited {
 		if err == nil && auditing.required {
 			err = s.server.audit.Check(ctx, s.database)
@@ -73,7 +78,14 @@ func (x *execution) yields() bool {
 }
 
 // counted reports whether the rows that home computes for the client must be counted on their way.
-func (x *execution) counted() bool { return x.ledger != nil && x.yields() }
+func (x *execution) counted() bool { return x.ledger != nil && x.ledger.strict && x.yields() }
+
+// Admit is Tally's, for what is on its way to the client.
+func (l *ledger) Admit(messages []byte, rows int) (length, admitted int, err error) {
+	length, admitted, err = l.Tally.Admit(messages, rows)
+	l.doing.Sent(int64(admitted), int64(length))
+	return length, admitted, err
+}
 
 // relations are those of ours that a statement reads or writes, through views too; of one that could not be planned, those
 // that were met.
@@ -144,18 +156,9 @@ func (s *Session) setFor(ctx context.Context, current uint32) (*roleSet, error) 
 // auditRow is what is known of a statement before it runs.
 func (s *Session) auditRow(x *execution, auditing auditing) *audit.Row {
 	r := &audit.Row{
-		SessionRole: s.setting("session_authorization"), Role: x.facts.User, Application: s.setting("application_name"),
-		Client: s.clientAddress(), Door: s.door(x), Statement: x.statement.Text, KeepText: auditing.text, Required: auditing.required,
+		SessionRole: s.sessionRole(), Role: x.facts.User, Application: s.setting("application_name"),
+		Client: s.clientAddress(), Door: s.door(x), Statement: s.conforming(x), KeepText: auditing.text, Required: auditing.required,
 		Relations: []uint32{}, RelationNames: []string{}, Masked: []string{}, Servers: []string{},
-	}
-	if r.SessionRole == "" {
-		r.SessionRole = s.login.Parameters["user"]
-	}
-	if x.within != nil {
-		r.Statement = x.within.Text
-	}
-	if s.setting("standard_conforming_strings") == "off" {
-		r.Statement = parser.Conforming(r.Statement)
 	}
 	for _, relation := range x.relations() {
 		r.Relations = append(r.Relations, relation.OID)
@@ -168,6 +171,26 @@ func (s *Session) auditRow(x *execution, auditing auditing) *audit.Row {
 		r.Route, r.Masked = string(x.plan.Route), append(r.Masked, x.plan.Masked...)
 	}
 	return r
+}
+
+// conforming is the text of a statement, or of the EXPLAIN that it stands in, as it is with standard_conforming_strings on.
+func (s *Session) conforming(x *execution) string {
+	text := x.statement.Text
+	if x.within != nil {
+		text = x.within.Text
+	}
+	if s.setting("standard_conforming_strings") == "off" {
+		text = parser.Conforming(text)
+	}
+	return text
+}
+
+// sessionRole is the name of the session's own role.
+func (s *Session) sessionRole() string {
+	if role := s.setting("session_authorization"); role != "" {
+		return role
+	}
+	return s.login.Parameters["user"]
 }
 
 // door is how the client has asked for a statement.

@@ -82,7 +82,7 @@ func (s *Session) bindHome(x *execution, m *pgproto3.Bind) error {
 	bound := *m
 	bound.PreparedStatement = joinName
 	data = appendMessage(data, &bound)
-	return homeErr(s.relay(data, append(replies, wire.Reply{Kind: 'B'})...))
+	return homeErr(s.relay(data, append(replies, wire.Reply{Kind: 'B', Done: x.ledger.bound()})...))
 }
 
 // joinName is the name of the statement that home runs over shipped inputs.

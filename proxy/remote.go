@@ -46,7 +46,7 @@ func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16)
 // remoteQuery is the whole statement, for its engine.
 func (x *execution) remoteQuery(formats []int16) query {
 	return query{
-		server: x.plan.Server, role: x.plan.Role, sql: x.plan.RemoteSQL, params: x.plan.Params, formats: formats, styles: x.styles(),
+		server: x.plan.Server, role: x.plan.Role, sql: x.plan.RemoteSQL, params: x.plan.Params, formats: formats, styles: x.styles(), reads: x.readOf(x.plan.Server),
 	}
 }
 

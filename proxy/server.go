@@ -20,6 +20,7 @@ import (
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/lru"
 	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/activity"
 	"github.com/sluicedb/sluice/proxy/audit"
 	"github.com/sluicedb/sluice/proxy/startup"
 	"github.com/sluicedb/sluice/socket"
@@ -62,6 +63,7 @@ type Server struct {
 	pace     startup.Pace
 	trim     trim
 	audit    *audit.Writer
+	activity *activity.Book
 	facts    sync.Map // of home by database: engines.Facts
 	salts    sync.Map // of hashes by database: salted
 	// estimates are of foreign tables, by estimateKey.
@@ -94,7 +96,7 @@ func NewServer(c Config) (*Server, error) {
 		c.Logger = slog.Default()
 	}
 	s := &Server{
-		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{}, questions: lru.New[questionKey, []string](questionBytes), plans: newPlans(), parts: lru.New[reader, catalog.Parts](partsBytes), specific: lru.New[specific, bool](specificBytes),
+		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{}, activity: activity.New(), questions: lru.New[questionKey, []string](questionBytes), plans: newPlans(), parts: lru.New[reader, catalog.Parts](partsBytes), specific: lru.New[specific, bool](specificBytes),
 		sessions: map[uint32][]*Session{}, clients: map[string]int{}, listeners: map[net.Listener]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

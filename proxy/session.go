@@ -17,6 +17,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/activity"
 	"github.com/sluicedb/sluice/proxy/startup"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
@@ -90,6 +91,9 @@ type Session struct {
 
 	twins atomic.Pointer[map[uint32]uint32] // of the snapshot, for the backend goroutine
 
+	since  time.Time                          // when the client has logged in
+	latest atomic.Pointer[activity.Statement] // of ours, that has begun
+
 	portals   map[string]*portal
 	described map[string]described // cursors whose columns' origins home does not know
 	control   map[string]*prepared // statements of transaction control, by name
@@ -101,7 +105,7 @@ type Session struct {
 
 func newSession(server *Server, login *startup.Result) *Session {
 	s := &Session{
-		server: server, login: login, client: login.Client,
+		server: server, login: login, client: login.Client, since: time.Now(),
 		database: login.Parameters["database"],
 		asked:    newAsked(), status: login.Status, stmts: map[string]*prepared{}, portals: map[string]*portal{},
 	}

@@ -33,6 +33,7 @@ func (s *Session) record(l *ledger, outcome, code string) {
 		return
 	}
 	l.ended = true
+	l.doing.End(l.wrote, outcome != audit.OK && outcome != audit.Partial)
 	if l.row == nil {
 		return
 	}
@@ -86,6 +87,9 @@ func (s *Session) settleExecuted(p *portal, err error) {
 func (s *Session) settleEnded(p *portal) {
 	switch {
 	case !p.ran && !p.home:
+		if p.ledger != nil {
+			p.ledger.doing.Drop()
+		}
 	case s.ctx.Err() != nil:
 		s.record(p.ledger, audit.Gone, pgerr.ConnectionFailure)
 	case p.ended:

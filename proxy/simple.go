@@ -201,7 +201,7 @@ func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool
 	switch {
 	case err != nil:
 		return false, s.cause(err)
-	case !ours && alone && s.fetchesHidden(st.Node.Stmt) == nil:
+	case !ours && alone && !x.shows && s.fetchesHidden(st.Node.Stmt) == nil:
 		return true, nil
 	case !ours:
 		return false, s.passStatement(st)

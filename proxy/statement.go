@@ -34,6 +34,7 @@ type execution struct {
 	moments   map[plan.Moment]*string // likewise
 	alone     bool                    // it is the only one of a simple query
 	explained bool                    // it is not run, its plan is shown
+	shows     bool                    // home was given what views of activity show, for the transaction that is open
 	kept      bool                    // it is what an EXECUTE names
 	estimated bool                    // with how many rows are expected
 
@@ -210,6 +211,9 @@ func (s *Session) planBody(ctx context.Context, x *execution) (bool, error) {
 	}
 	if !parser.Plans(x.statement) { // it was ours by what there was when it was bound
 		return false, nil
+	}
+	if err := s.showActivity(ctx, x); err != nil {
+		return false, err
 	}
 	if !s.snapshot.Installed { // the text has our name in it; it may have been installed since
 		if err := s.refresh(ctx); err != nil || !s.snapshot.Installed {

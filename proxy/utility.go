@@ -64,6 +64,8 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.importSchema
 	case n.GetExplainStmt() != nil:
 		return s.explain
+	case s.snapshot.Installed && resetsActivity(n):
+		return s.resetActivity
 	case n.GetPrepareStmt() != nil:
 		return s.prepareSQL
 	case n.GetVacuumStmt() != nil && !n.GetVacuumStmt().IsVacuumcmd && len(n.GetVacuumStmt().Rels) > 0:
@@ -126,10 +128,13 @@ func (s *Session) importSchema(ctx context.Context, x *execution) (*cursor, erro
 	if err != nil {
 		return nil, err
 	}
+	task := s.server.activity.Start(s.origin(0), "IMPORT FOREIGN SCHEMA", server.Name+"."+stmt.RemoteSchema, int64(len(statements)))
+	defer task.End()
 	for _, st := range statements {
 		if _, err := s.Exec(ctx, st.SQL); err != nil {
 			return nil, inImport(err, st.Where)
 		}
+		task.Add(1)
 	}
 	return nil, s.defined(x, "IMPORT FOREIGN SCHEMA", notices, nil)
 }

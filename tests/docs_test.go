@@ -25,19 +25,11 @@ func TestDocs(t *testing.T) {
 		u := parsed(t, hometest.Database(t, home))
 		walk(t, proxyURL(startProxy(t, home), strings.TrimPrefix(u.Path, "/")), "README.md", "## Five minutes")
 	})
-	t.Run("governance", func(t *testing.T) {
-		home := hometest.Start(t)
-		through := proxyURL(startProxy(t, home), "postgres")
-		if err := demo.Prepare(t.Context(), demo.Config{HomeURL: home.URL("postgres"), ProxyURL: through, Dir: t.TempDir(), Out: t.Output()}); err != nil {
-			t.Fatal(err)
-		}
-		u := parsed(t, through)
-		u.Path = demo.Database
-		t.Cleanup(func() {
-			exec(t, home.URL("postgres"), "DROP DATABASE demo WITH (FORCE)", "DROP ROLE IF EXISTS analyst")
+	for _, page := range []string{"governance", "activity"} {
+		t.Run(page, func(t *testing.T) {
+			walk(t, demoURL(t), filepath.Join("..", "docs", page+".md"), "## Try it")
 		})
-		walk(t, u.String(), filepath.Join("..", "docs", "governance.md"), "## Try it")
-	})
+	}
 	t.Run("handles", func(t *testing.T) {
 		home := hometest.Start(t)
 		through := proxyURL(startProxy(t, home), strings.TrimPrefix(parsed(t, hometest.Database(t, home)).Path, "/"))
@@ -50,6 +42,22 @@ func TestDocs(t *testing.T) {
 		exec(t, through, "CREATE EXTENSION sluice")
 		walk(t, through, filepath.Join("..", "docs", "statistics.md"), "## Try it")
 	})
+}
+
+// demoURL makes the demo's database and returns its address through a proxy.
+func demoURL(t *testing.T) string {
+	t.Helper()
+	home := hometest.Start(t)
+	through := proxyURL(startProxy(t, home), "postgres")
+	if err := demo.Prepare(t.Context(), demo.Config{HomeURL: home.URL("postgres"), ProxyURL: through, Dir: t.TempDir(), Out: t.Output()}); err != nil {
+		t.Fatal(err)
+	}
+	u := parsed(t, through)
+	u.Path = demo.Database
+	t.Cleanup(func() {
+		exec(t, home.URL("postgres"), "DROP DATABASE demo WITH (FORCE)", "DROP ROLE IF EXISTS analyst")
+	})
+	return u.String()
 }
 
 func parsed(t *testing.T, address string) *url.URL {

@@ -108,7 +108,7 @@ func untranslatable(err error) bool {
 }
 
 func (q *queue) writeOnce(ctx context.Context, rows []Row, keep func(rune) bool) error {
-	doc, err := document(rows, q.writer.texts, keep)
+	doc, err := document(rows, keep)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sluicedb/sluice/proxy/gist"
 )
 
 // Row is what one statement has done.
@@ -53,7 +55,7 @@ type written struct {
 }
 
 // document is what sluice.write_audit takes, with a question mark in the place of each character that is not kept.
-func document(rows []Row, texts *texts, keep func(rune) bool) ([]byte, error) {
+func document(rows []Row, keep func(rune) bool) ([]byte, error) {
 	clean := func(s string) string {
 		return strings.Map(func(r rune) rune {
 			if r == utf8.RuneError || !keep(r) {
@@ -74,10 +76,10 @@ func document(rows []Row, texts *texts, keep func(rune) bool) ([]byte, error) {
 		r.SessionRole, r.Application = clean(r.SessionRole), clean(r.Application)
 		r.RelationNames, r.Masked, r.Servers = cleaned(r.RelationNames), cleaned(r.Masked), cleaned(r.Servers)
 		list[i].Row = r
-		t := texts.of(r.Statement)
-		list[i].Fingerprint = t.fingerprint
+		g := gist.Of(r.Statement)
+		list[i].Fingerprint = g.Fingerprint
 		if r.KeepText {
-			text := clean(t.stripped)
+			text := clean(g.Text)
 			list[i].Text = &text
 		}
 	}

@@ -36,10 +36,9 @@ type Sink interface {
 
 // Writer writes the rows of all databases.
 type Writer struct {
-	open  func(ctx context.Context, database string) (Sink, error)
-	log   *slog.Logger
-	texts *texts
-	wg    sync.WaitGroup
+	open func(ctx context.Context, database string) (Sink, error)
+	log  *slog.Logger
+	wg   sync.WaitGroup
 
 	mu            sync.Mutex
 	room          sync.Cond // a queue has room, or fails, or the writer closes
@@ -51,7 +50,7 @@ type Writer struct {
 
 // New returns a Writer that opens sinks as it needs them.
 func New(open func(ctx context.Context, database string) (Sink, error), log *slog.Logger) *Writer {
-	w := &Writer{open: open, log: log, texts: newTexts(), queues: map[string]*queue{}, closed: make(chan struct{})}
+	w := &Writer{open: open, log: log, queues: map[string]*queue{}, closed: make(chan struct{})}
 	w.room.L = &w.mu
 	return w
 }

@@ -1,4 +1,4 @@
-package audit
+package gist
 
 import (
 	"strings"
@@ -8,29 +8,28 @@ import (
 	"github.com/sluicedb/sluice/lru"
 )
 
-// textBytes bounds the statements whose fingerprints are known, and mostText the text that is kept of one.
+// textBytes bounds the statements whose gists are known, and mostText the text that is kept of one.
 const (
 	textBytes = 4 << 20
 	mostText  = 16 << 10
 )
 
-// text is what is kept of a statement's.
-type text struct {
-	fingerprint string
-	stripped    string
+// Gist is what is kept of a statement.
+type Gist struct {
+	Fingerprint string // empty for what Postgres alone can parse
+	Text        string // with a question mark in the place of each literal, without comments
 }
 
-type texts struct{ known *lru.Cache[string, text] }
+var known = lru.New[string, Gist](textBytes)
 
-func newTexts() *texts { return &texts{lru.New[string, text](textBytes)} }
-
-func (t *texts) of(statement string) text {
-	if found, ok := t.known.Get(statement); ok {
+// Of returns the gist of a statement.
+func Of(statement string) Gist {
+	if found, ok := known.Get(statement); ok {
 		return found
 	}
-	made := text{stripped: strip(statement)}
-	made.fingerprint, _ = pg_query.Fingerprint(statement) // empty for what Postgres alone can parse
-	t.known.Put(statement, made, len(statement)+len(made.stripped))
+	made := Gist{Text: strip(statement)}
+	made.Fingerprint, _ = pg_query.Fingerprint(statement)
+	known.Put(statement, made, len(statement)+len(made.Text))
 	return made
 }
 
