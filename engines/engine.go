@@ -90,6 +90,26 @@ type Informant interface {
 	Facts(ctx context.Context) (Facts, error)
 }
 
+// Keeper is an Engine that keeps results of queries as tables of its own.
+type Keeper interface {
+	// Keeps says why the server keeps no results, nil where it does.
+	Keeps() error
+	// Kept lists the tables whose names begin with prefix, among those where Maker makes them.
+	Kept(ctx context.Context, prefix string) ([]string, error)
+	// Forget drops one of them.
+	Forget(ctx context.Context, table string) error
+}
+
+// Maker is a Tx of a Keeper.
+type Maker interface {
+	// Make makes a table of columns by name and Postgres type, which a Target without schema_name means; 0A000 for a type whose
+	// values the engine cannot keep as they are.
+	Make(ctx context.Context, table string, columns []Column) error
+	// Fill makes such a table of the rows of q and returns how many there are. Where these have other types than Make gives the
+	// columns, there is no table then, and ok is false.
+	Fill(ctx context.Context, table string, columns []Column, q Query) (rows int64, ok bool, err error)
+}
+
 // Target is a remote table that is written to.
 type Target struct {
 	Relation string            // the foreign table's name at home, for messages

@@ -37,7 +37,7 @@ func (s *Session) deliverWhole(ctx context.Context, x *execution, h handleReques
 			return d, err
 		}
 	}
-	d.handle, err = s.noteHandle(ctx, table, h, rows, "")
+	d.handle, err = s.noteHandle(ctx, table, h, rows)
 	return d, err
 }
 

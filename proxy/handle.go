@@ -143,7 +143,7 @@ func (s *Session) makeHandle(ctx context.Context, x *execution, h handleRequest)
 	if err != nil {
 		return "", err
 	}
-	return s.noteHandle(ctx, table, h, rows, "")
+	return s.noteHandle(ctx, table, h, rows)
 }
 
 // keepRows makes a table of the result of a query, and a name for it where there is none.
@@ -159,16 +159,20 @@ func (s *Session) keepRows(ctx context.Context, x *execution, h *handleRequest) 
 		h.name = *rows[0][0]
 	}
 	table = pgx.Identifier{handleSchema, h.name}.Sanitize()
+	if h.server != "" {
+		rows, err = s.keepAt(ctx, x, table, h)
+		return table, rows, err
+	}
 	prefix := "CREATE TABLE " + table + " AS "
 	rows, err = s.createFrom(ctx, x, prefix+h.query)
 	return table, rows, inQuery(err, h.query, utf8.RuneCountInString(prefix))
 }
 
 // noteHandle notes a table that was made as a handle.
-func (s *Session) noteHandle(ctx context.Context, table string, h handleRequest, rows int64, bytes string) (id string, err error) {
+func (s *Session) noteHandle(ctx context.Context, table string, h handleRequest, rows int64) (id string, err error) {
 	hash := sha256.Sum256([]byte(h.query))
-	noted, err := s.Query(ctx, `SELECT sluice.note_handle($1::pg_catalog.regclass, $2::pg_catalog.interval, NULLIF($3, '')::pg_catalog.name, $4, $5::pg_catalog.int8, NULLIF($6, '')::pg_catalog.int8)`,
-		table, h.ttl, h.server, hex.EncodeToString(hash[:]), strconv.FormatInt(rows, 10), bytes)
+	noted, err := s.Query(ctx, `SELECT sluice.note_handle($1::pg_catalog.regclass, $2::pg_catalog.interval, NULLIF($3, '')::pg_catalog.name, $4, $5::pg_catalog.int8)`,
+		table, h.ttl, h.server, hex.EncodeToString(hash[:]), strconv.FormatInt(rows, 10))
 	if err != nil {
 		return "", withoutPosition(err)
 	}
@@ -184,22 +188,11 @@ func (s *Session) checkHandle(h handleRequest) error {
 	if len(statements) != 1 || statements[0].Kind != parser.Select {
 		return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a handle is made of one SELECT, VALUES or TABLE statement"), "Give the text of one query.")
 	}
-	if h.server != "" {
-		return s.noHandles(h.server)
-	}
 	const longest = 63
 	if len(h.name) > longest {
 		return pgerr.New("42622", "the name %q of a handle is longer than %d bytes", h.name, longest)
 	}
 	return nil
-}
-
-// noHandles says why a server takes no handles.
-func (s *Session) noHandles(server string) error {
-	if s.serverNamed(server) == nil {
-		return pgerr.Hint(pgerr.New(pgerr.UndefinedObject, "server %q does not exist", server), "The view sluice.servers has those there are; leave the server out for home.")
-	}
-	return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", server), "Leave the server out: home takes the rows.")
 }
 
 // createFrom carries out a CREATE TABLE AS in place of x, the client's statement, and returns how many rows the table has.
@@ -221,7 +214,7 @@ func (s *Session) create(ctx context.Context, x *execution, st *parser.Statement
 		return 0, err
 	}
 	if len(d.params) > len(types) {
-		return 0, pgerr.New("42P02", "there is no parameter $1")
+		return 0, noParameter()
 	}
 	y := &execution{statement: st, described: d, within: x.statement}
 	if len(types) > 0 {

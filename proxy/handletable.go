@@ -45,7 +45,7 @@ func (s *Session) createHandle(ctx context.Context, x *execution) (*cursor, erro
 	if err != nil {
 		return nil, withoutPosition(err)
 	}
-	if _, err := s.noteHandle(ctx, pgx.Identifier{handleSchema, h.name}.Sanitize(), h, n, ""); err != nil {
+	if _, err := s.noteHandle(ctx, pgx.Identifier{handleSchema, h.name}.Sanitize(), h, n); err != nil {
 		return nil, err
 	}
 	if x.tag = fixedTag(selectTag(n)); c.Into.SkipData {

@@ -23,7 +23,11 @@ type listener struct {
 	changed  bool     // the channel may have
 	cancels  []cancel // not yet carried out
 	counting func()   // ends the keeping of counters; nil where no table is counted
-	reaping  atomic.Bool
+
+	reaping    atomic.Bool // handles are being dropped
+	said       string      // of why they are not, while they are
+	sweepAgain atomic.Bool // a sweep has left something
+	unswept    bool        // the catalog has changed since servers were looked through for tables without handles
 }
 
 // cancel is a call of pg_cancel_backend that home has allowed.
@@ -60,7 +64,7 @@ func (l *listener) sessions(pid uint32) []*Session {
 func (l *listener) work(ctx context.Context) error {
 	for l.changed || len(l.cancels) > 0 {
 		if l.changed {
-			l.changed = false
+			l.changed, l.unswept = false, true
 			if err := errors.Join(l.follow(ctx), l.count(ctx)); err != nil {
 				return err
 			}

@@ -2,15 +2,17 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"time"
 )
 
-// handlesInterval is how often it is looked whether handles of a database have expired.
+// handlesInterval is how often it is looked whether handles of a database have expired, or have left tables at servers.
 const handlesInterval = time.Second
 
-// wait waits for a notification, and meanwhile looks now and then for handles that have expired.
+// wait waits for a notification, and meanwhile looks now and then for handles that are to be dropped.
 func (l *listener) wait(ctx context.Context) error {
 	for {
 		tick, stop := context.WithTimeout(ctx, handlesInterval)
@@ -26,21 +28,45 @@ func (l *listener) wait(ctx context.Context) error {
 	}
 }
 
-// reap has handles dropped that have expired, if there are any, over a connection of its own: that may wait for readers.
+// reap has handles dropped that have expired, and tables at servers that have no handle, if there may be any. It does so beside,
+// as that may wait for readers.
 func (l *listener) reap(ctx context.Context) error {
 	row, err := askExtension(ctx, l.conn, "SELECT EXISTS (SELECT FROM sluice.ctas_handle WHERE expires_at <= now())")
 	if l.conn.IsClosed() {
 		return err
 	}
-	if err == nil && string(row[0]) == "t" && l.reaping.CompareAndSwap(false, true) {
-		l.watches.wg.Go(func() {
-			defer l.reaping.Store(false)
-			if err := l.watches.reapHandles(ctx, l.database); err != nil && ctx.Err() == nil {
-				l.watches.server.config.Logger.Warn("handles that have expired are not dropped", "database", l.database, "error", err)
-			}
-		})
+	expired := err == nil && string(row[0]) == "t"
+	snapshot := l.watches.server.cache.Get(l.database)
+	l.unswept = l.sweepAgain.Swap(false) || l.unswept
+	sweep := l.unswept && snapshot != nil
+	if !expired && !sweep || !l.reaping.CompareAndSwap(false, true) {
+		return nil
 	}
+	l.unswept = l.unswept && !sweep
+	l.watches.wg.Go(func() {
+		defer l.reaping.Store(false)
+		var err error
+		if expired {
+			err = l.watches.reapHandles(ctx, l.database)
+		}
+		if sweep {
+			done, serr := l.watches.sweepServers(ctx, l.database, snapshot)
+			if err = errors.Join(err, serr); !done {
+				time.AfterFunc(watchRetry, func() { l.sweepAgain.Store(true) })
+			}
+		}
+		l.tell(ctx, err)
+	})
 	return nil
+}
+
+// tell logs why handles are not dropped, where that is not what was said last.
+func (l *listener) tell(ctx context.Context, err error) {
+	if text := fmt.Sprint(err); text != l.said && ctx.Err() == nil {
+		if l.said = text; err != nil && !errors.Is(err, errNotInstalled) {
+			l.watches.server.config.Logger.Warn("handles that are over are not dropped", "database", l.database, "error", err)
+		}
+	}
 }
 
 // reapHandles drops handles that have expired, each in a transaction of its own. Any number of proxies may do so: home lets

@@ -36,6 +36,7 @@ type execution struct {
 	explained bool                    // it is not run, its plan is shown
 	shows     bool                    // home was given what views of activity show, for the transaction that is open
 	kept      bool                    // it is what an EXECUTE names
+	handle    bool                    // its rows are those of a handle
 	estimated bool                    // with how many rows are expected
 
 	ledger     *ledger           // nil for none

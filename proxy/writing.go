@@ -18,6 +18,9 @@ type write struct {
 	writes int     // statements whose writes it holds
 	broken bool    // one has failed at the engine, perhaps half done: nothing of it may be committed
 	points []point // savepoints set since it began
+	// handles says that it makes tables for handles and does nothing else. What is left of these where home then fails to commit
+	// is found by sweep, so that home may have written as well.
+	handles bool
 	// truncated are the tables, by OID, that it has truncated since the last savepoint.
 	truncated []uint32
 }
@@ -30,6 +33,9 @@ func (s *Session) writeTx(ctx context.Context, x *execution) (engines.Tx, error)
 		return nil, pgerr.New(pgerr.ReadOnlyTransaction, "cannot execute %s in a read-only transaction", verb)
 	}
 	server := w.Relation.Server
+	if s.writing != nil && s.writing.handles && !x.handle {
+		return nil, alone(verb, w.Relation, fmt.Sprintf("this transaction has made a handle at server %q", s.writing.server.Name))
+	}
 	if s.writing != nil {
 		if s.writing.server.OID != server.OID {
 			return nil, alone(verb, w.Relation, fmt.Sprintf("this transaction has written to server %q", s.writing.server.Name))
@@ -109,7 +115,7 @@ func (s *Session) commitWrite() error {
 	run := s.begin()
 	defer run.end()
 	wrote, err := s.wroteHome(run.ctx)
-	if err == nil && wrote {
+	if err == nil && wrote && !s.writing.handles {
 		err = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot commit a transaction that has written to server %q and to home", s.writing.server.Name),
 			"Write to one foreign server in a transaction of its own.")
 	}

@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS sluice.ctas_handle (
     server     name,                          -- that has the rows; NULL for home
     query_hash text        NOT NULL,          -- the text itself may hold what is not for others
     row_count  bigint      NOT NULL,
-    bytes      bigint,                        -- NULL where the server does not say
+    bytes      bigint,                        -- NULL where another server has the rows
     created_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz NOT NULL
 );
@@ -63,7 +63,7 @@ DROP TRIGGER IF EXISTS sluice_keep ON sluice.ctas_handle;
 CREATE TRIGGER sluice_keep BEFORE INSERT OR UPDATE ON sluice.ctas_handle FOR EACH ROW EXECUTE FUNCTION sluice.keep_handle_row();
 
 -- Notes a table of schema sluice_handle as a handle, and takes from its owner what would change the rows.
-CREATE OR REPLACE FUNCTION sluice.note_handle(relation regclass, ttl interval, server name, query_hash text, row_count bigint, bytes bigint) RETURNS uuid
+CREATE OR REPLACE FUNCTION sluice.note_handle(relation regclass, ttl interval, server name, query_hash text, row_count bigint) RETURNS uuid
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     id constant uuid := gen_random_uuid();
@@ -71,11 +71,33 @@ DECLARE
 BEGIN
     EXECUTE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON %s FROM %s', relation, owner);
     INSERT INTO sluice.ctas_handles (handle_id, relation, server, query_hash, row_count, bytes, expires_at)
-    VALUES (id, relation, server, query_hash, row_count, coalesce(bytes, CASE WHEN server IS NULL THEN pg_total_relation_size(relation) END), clock_timestamp() + ttl);
+    VALUES (id, relation, server, query_hash, row_count, CASE WHEN server IS NULL THEN pg_total_relation_size(relation) END, clock_timestamp() + ttl);
     RETURN id;
 END
 $$;
-COMMENT ON FUNCTION sluice.note_handle(regclass, interval, name, text, bigint, bigint) IS 'notes a table as a handle';
+COMMENT ON FUNCTION sluice.note_handle(regclass, interval, name, text, bigint) IS 'notes a table as a handle';
+
+-- What the names of tables begin with which keep the rows of handles at a server: no other database has the same. Until the end of the
+-- transaction nobody looks there for tables without handles.
+CREATE OR REPLACE FUNCTION sluice.handle_prefix(server name) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(sluice.handles_lock(server));
+    RETURN sluice.handles_here();
+END
+$$;
+COMMENT ON FUNCTION sluice.handle_prefix(name) IS 'what the names of tables begin with that keep the rows of handles';
+
+CREATE OR REPLACE FUNCTION sluice.handles_lock(server name) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$ SELECT hashtextextended('sluice handles at ' || server, 0) $$;
+COMMENT ON FUNCTION sluice.handles_lock(name) IS 'the advisory lock of who makes handles at a server';
+
+CREATE OR REPLACE FUNCTION sluice.handles_here() RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'sluice_handle_' || substr(md5(c.system_identifier || ' ' || d.oid), 1, 16) || '_'
+    FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
+$$;
+COMMENT ON FUNCTION sluice.handles_here() IS 'what tells the handles of this database from those of others';
 
 -- A handle as sluice.materialize returns it, which Sluice puts in its place.
 CREATE OR REPLACE FUNCTION sluice.made_handle(id uuid) RETURNS sluice.handle
@@ -169,6 +191,21 @@ END
 $$;
 REVOKE ALL ON FUNCTION sluice.reap_handle() FROM PUBLIC;
 COMMENT ON FUNCTION sluice.reap_handle() IS 'drops a handle that has expired, for proxies';
+
+-- Of tables at a server, those that no foreign table names: their handles were dropped, or never came to be. NULL while handles are
+-- being made there, whose tables may not be known yet.
+CREATE OR REPLACE FUNCTION sluice.orphaned_handles(server name, tables json) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(sluice.handles_lock(server)) THEN
+        RETURN NULL;
+    END IF;
+    RETURN (SELECT coalesce(json_agg(t.name), '[]') FROM json_array_elements_text(tables) AS t (name)
+        WHERE NOT EXISTS (SELECT FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o WHERE o.option_name = 'table_name' AND o.option_value = t.name));
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.orphaned_handles(name, json) FROM PUBLIC;
+COMMENT ON FUNCTION sluice.orphaned_handles(name, json) IS 'tables without handles, for proxies';
 
 CREATE OR REPLACE FUNCTION sluice.on_handle_drop() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

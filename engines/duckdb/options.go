@@ -19,6 +19,7 @@ var serverOptions = []engines.Option{
 	{Name: "database", Doc: "path of a .duckdb file; one of database and directory is required", Check: checkPath},
 	{Name: "directory", Doc: "directory of Parquet, CSV and JSON files", Check: checkPath},
 	{Name: "read_only", Default: "true", Doc: "false lets foreign tables of a database be written to", Check: engines.CheckBool},
+	{Name: "handles", Default: "false", Doc: "true lets a database that may be written to keep results of queries, see handles.md", Check: engines.CheckBool},
 	{Name: "memory_limit", Default: defaultMemoryLimit, Doc: "memory that DuckDB may use, for instance 500MB", Check: checkSize},
 	{Name: "threads", Doc: "threads that DuckDB may use, all cores by default", Check: checkCount},
 	{Name: "temp_directory", Doc: "where DuckDB spills to when memory_limit is reached", Check: checkPath},
@@ -52,6 +53,7 @@ type config struct {
 	database  string // absolute path, or empty
 	directory string // absolute path, or empty
 	readOnly  bool
+	handles   bool
 	settings  [][2]string // DuckDB settings that stand in options, in a fixed order
 	temp      string      // temp_directory, empty for a private one
 }
@@ -74,6 +76,13 @@ func parseConfig(options map[string]string) (config, error) {
 	if directory != "" && !cfg.readOnly {
 		return cfg, pgerr.Hint(pgerr.New(pgerr.FdwInvalidOption, `a directory cannot be written to`),
 			`Leave option "read_only" out, or use a .duckdb file.`)
+	}
+	if cfg.handles, err = engines.ParseBool(options["handles"], false); err != nil {
+		return cfg, pgerr.New(pgerr.FdwInvalidOption, `invalid value for option "handles": %s`, err)
+	}
+	if cfg.handles && cfg.readOnly {
+		return cfg, pgerr.Hint(pgerr.New(pgerr.FdwInvalidOption, `option "handles" needs a database that may be written to`),
+			`Set option "read_only" to false.`)
 	}
 	if cfg.database, err = absolute(database); err != nil {
 		return cfg, err

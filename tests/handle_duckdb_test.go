@@ -1,0 +1,133 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// keeperWorld has two DuckDB servers that take handles, lake and keep.
+func keeperWorld(t *testing.T) *world {
+	w := handleWorld(t)
+	other := w.file + ".other"
+	duckExec(t, other, "CREATE TABLE mine AS SELECT 1 AS a", "CREATE VIEW kept AS SELECT table_name AS name FROM duckdb_tables() WHERE table_name LIKE 'sluice%'")
+	exec(t, w.through, "CREATE SERVER keep FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '"+other+"', read_only 'false', handles 'true')",
+		"ALTER SERVER lake OPTIONS (ADD read_only 'false', ADD handles 'true')", "CREATE FOREIGN TABLE mine (a int) SERVER keep", "CREATE FOREIGN TABLE kept (name text) SERVER keep")
+	return w
+}
+
+// TestHandlesInDuckDB makes handles at a server, of what it computes and of what others do.
+func TestHandlesInDuckDB(t *testing.T) {
+	w := keeperWorld(t)
+	conn := connect(t, w.through)
+	want(t, conn, "SELECT relation, server, row_count, bytes FROM sluice.materialize('SELECT * FROM item WHERE id < 500', server => 'lake', name => 'own')", "sluice_handle.own|lake|500|NULL")
+	want(t, conn, "SELECT count(*), max(id) FROM sluice_handle.own", "500|499")
+	want(t, conn, "SELECT row_count FROM sluice.materialize('SELECT i.id, p.a FROM item i JOIN plain p ON p.a = i.id', server => 'keep', name => 'joined')", "100")
+	want(t, conn, "SELECT count(*), sum(a) FROM sluice_handle.joined", "100|5050")
+	want(t, conn, "BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'lake', name => 'a'); SELECT count(*) FROM sluice_handle.a", "BEGIN\n1000\n1000")
+	want(t, conn, "SELECT row_count FROM sluice.materialize('SELECT id FROM sluice_handle.a WHERE id < 7', server => 'lake', name => 'b'); INSERT INTO plain SELECT id FROM sluice_handle.b; COMMIT", "7\nINSERT 0 7\nCOMMIT")
+	want(t, connect(t, w.through), "SELECT (SELECT count(*) FROM sluice_handle.a), (SELECT sum(id) FROM sluice_handle.b), (SELECT count(*) FROM plain)", "1000|21|107")
+	want(t, conn, "SELECT owner, server, row_count FROM sluice.ctas_handles WHERE relation = 'sluice_handle.b'::regclass", "postgres|lake|7")
+	for mode, query := range map[pgx.QueryExecMode]string{pgx.QueryExecModeCacheStatement: "TABLE item", pgx.QueryExecModeExec: "SELECT 5 AS a"} {
+		var n int64
+		if err := conn.QueryRow(timed(t), "SELECT row_count FROM sluice.materialize($1, server => $2)", mode, query, "keep").Scan(&n); err != nil || n != 1000 && n != 1 {
+			t.Errorf("%s: %d rows: %v", query, n, err)
+		}
+	}
+}
+
+// keptTypes are values of each type that DuckDB keeps.
+const keptTypes = `SELECT * FROM (VALUES
+ (true, 1::int2, 2::int4, 3::int8, 1.5::float4, 2.5::float8, 12345678.90::numeric(10,2), 'é ''x'::text, 'abc'::varchar(3), '2024-02-29'::date, '2024-02-29 12:34:56.789012'::timestamp, '2024-02-29 12:34:56.789012+02'::timestamptz, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid, '\x00ff'::bytea, 1.0 / 3),
+ (false, -32768, -2147483648, -9223372036854775808, '-infinity', 'nan', -99999999.99, '', '', '0044-03-15 BC', 'infinity', '-infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '', 0),
+ (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+) v (b, i2, i4, i8, f4, f8, n, t, vc, d, ts, tz, u, by, n38)`
+
+// TestHandleTypesInDuckDB has values come back from a handle as they went into it, and refuses types that cannot.
+func TestHandleTypesInDuckDB(t *testing.T) {
+	w := keeperWorld(t)
+	conn := connect(t, w.through)
+	query := strings.Replace(keptTypes, "SELECT *", "SELECT b, i2, i4, i8, f4, f8, n::numeric(10,2) AS n, t, vc::varchar(3) AS vc, d, ts, tz, u, by, n38::numeric(38,30) AS n38", 1)
+	exec1(t, conn, "CREATE TABLE typed AS "+query)
+	want(t, conn, "SELECT row_count FROM sluice.materialize('TABLE typed', server => 'lake', name => 'one')", "3")
+	want(t, conn, "SELECT row_count FROM sluice.materialize('TABLE sluice_handle.one', server => 'lake', name => 'two')", "3")
+	want(t, conn, "SELECT row_count FROM sluice.materialize('TABLE sluice_handle.two', server => 'keep', name => 'three')", "3")
+	values, columns := rows(t, conn, "TABLE typed"), "SELECT string_agg(attname || format_type(atttypid, atttypmod), ',' ORDER BY attnum) FROM pg_attribute WHERE attnum > 0 AND attrelid = '%s'::regclass"
+	types := rows(t, conn, fmt.Sprintf(columns, "typed"))
+	for _, name := range []string{"one", "two", "three"} {
+		want(t, conn, "TABLE sluice_handle."+name, values)
+		want(t, conn, fmt.Sprintf(columns, "sluice_handle."+name), types)
+	}
+	for sql, code := range map[string]string{
+		"SELECT 1.5 AS a": "0A000", "SELECT sum(id) AS a, avg(id) AS b FROM item": "0A000", "SELECT array[1] AS a": "0A000", "SELECT 1 AS a, 2 AS \"A\"": "42701", "SELECT 1, 2": "42701", "SELECT": "0A000",
+		"SELECT ''NaN''::numeric(10,2) AS a": "22P02", "SELECT ''x''::char(3) AS a": "0A000", "SELECT ''200000-01-01''::timestamp AS a": "1",
+	} {
+		want(t, conn, "SELECT row_count FROM sluice.materialize('"+sql+"', server => 'lake')", code)
+	}
+}
+
+// TestHandlesInDuckDBRefused asks for handles that cannot be made: nothing is left of them, here or there.
+func TestHandlesInDuckDBRefused(t *testing.T) {
+	w := keeperWorld(t)
+	exec(t, w.direct, "DROP ROLE IF EXISTS keep_user", "CREATE ROLE keep_user", "GRANT SELECT ON item TO keep_user")
+	t.Cleanup(func() { exec(t, w.direct, "DROP OWNED BY keep_user", "DROP ROLE keep_user") })
+	conn := connect(t, w.through)
+	exec(t, w.through, "CREATE SERVER files FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '"+w.dir+"')", "CREATE SERVER plainduck FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '"+w.file+"', read_only 'false')")
+	for sql, code := range map[string]string{
+		"SELECT * FROM sluice.materialize('SELECT 1/(id-3) AS a FROM item', server => 'lake')":                                                              "22012",
+		"SELECT * FROM sluice.materialize('SELECT 1/(id-3) AS a FROM item', server => 'keep')":                                                              "22012",
+		"SELECT * FROM sluice.materialize('SELECT nope FROM item', server => 'keep')":                                                                       "42703",
+		"SELECT * FROM sluice.materialize('TABLE item', server => 'nowhere')":                                                                               "42704",
+		"SELECT * FROM sluice.materialize('TABLE item', server => 'files')":                                                                                 "0A000",
+		"SELECT * FROM sluice.materialize('TABLE item', server => 'plainduck')":                                                                             "0A000",
+		"SELECT * FROM sluice.materialize('SELECT $1::int', server => 'keep')":                                                                              "42P02",
+		"SELECT * FROM sluice.materialize('SELECT 1 AS a', '-1 hour', 'keep')":                                                                              "22023",
+		"SET ROLE keep_user; SELECT * FROM sluice.materialize('TABLE item', server => 'keep')":                                                              "42501",
+		"SET ROLE keep_user; SELECT * FROM sluice.materialize('TABLE plain', server => 'keep')":                                                             "42501",
+		"BEGIN READ ONLY; SELECT * FROM sluice.materialize('TABLE item', server => 'keep')":                                                                 "25006",
+		"BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep'); SELECT 1/0 AS a":                                                  "22012",
+		"BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep'); DELETE FROM mine":                                                 "0A000",
+		"BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep'); SELECT * FROM sluice.materialize('TABLE item', server => 'lake')": "0A000",
+		"BEGIN; DELETE FROM mine; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep')":                                                 "0A000",
+		"BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep'); PREPARE TRANSACTION 'x'":                                          "0A000",
+		"CREATE TABLE sluice_handle.x WITH (sluice.server = 'keep') AS TABLE item":                                                                          "0A000",
+		"CREATE SERVER no FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '" + w.file + "', handles 'true')":                                           "HV00D",
+	} {
+		if got := rows(t, conn, sql); got != code {
+			t.Errorf("%s\n got: %s\nwant: %s", sql, got, code)
+		}
+		want(t, conn, "ROLLBACK; RESET ROLE", "ROLLBACK\nRESET")
+	}
+	want(t, conn, "BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep'); ROLLBACK; SELECT count(*) FROM kept", "BEGIN\n1000\nROLLBACK\n0")
+	want(t, conn, "BEGIN; SAVEPOINT s; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep'); ROLLBACK TO s; COMMIT; SELECT count(*) FROM kept", "BEGIN\nSAVEPOINT\n1000\nROLLBACK\nCOMMIT\n0")
+	want(t, conn, "SELECT count(*) FROM pg_class WHERE relnamespace = 'sluice_handle'::regnamespace; SELECT count(*) FROM sluice.ctas_handle", "0\n0")
+	for _, sql := range []string{"SELECT * FROM sluice.materialize('TABLE endless', server => 'keep')", "SELECT * FROM sluice.materialize('TABLE endless', server => 'lake')"} {
+		done := make(chan error, 1)
+		go func() { done <- drain(context.Background(), conn, sql) }()
+		if err := cancelUntil(t, conn, done, 0); sqlState(err) != "57014" {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	want(t, conn, "SELECT count(*) FROM kept; SELECT count(*) FROM sluice.ctas_handle; SELECT count(*) FROM pg_foreign_table", "0\n0\n4")
+}
+
+// TestHandlesInDuckDBSwept has tables at a server go with their handles, and those that were never known, but not what is another's.
+func TestHandlesInDuckDBSwept(t *testing.T) {
+	w := keeperWorld(t)
+	conn, maker := connect(t, w.through), connect(t, w.through)
+	prefix := rows(t, conn, "SELECT sluice.handles_here()")
+	exec1(t, conn, "DROP SERVER keep CASCADE") // and with it the proxy's hold on the file
+	duckExec(t, w.file+".other", "CREATE TABLE "+prefix+"orphan AS SELECT 1 AS a", "CREATE TABLE sluice_handle_another_1 AS SELECT 1 AS a")
+	exec(t, w.through, "CREATE SERVER keep FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '"+w.file+".other', read_only 'false', handles 'true')", "CREATE FOREIGN TABLE kept (name text) SERVER keep")
+	becomes(t, conn, "SELECT name FROM kept", "sluice_handle_another_1")
+	want(t, conn, "SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep', name => 'x'); SELECT row_count FROM sluice.materialize('TABLE item', '3 seconds', 'keep', name => 'y')", "1000\n1000")
+	want(t, maker, "BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep', name => 'z')", "BEGIN\n1000")
+	want(t, conn, "SELECT sluice.drop_handle(handle_id) FROM sluice.ctas_handles WHERE relation = 'sluice_handle.x'::regclass; SELECT to_regclass('sluice_handle.x')", "\nNULL")
+	becomes(t, conn, "SELECT to_regclass('sluice_handle.y')", "NULL")
+	want(t, maker, "COMMIT", "COMMIT")
+	becomes(t, conn, "SELECT count(*) FROM kept", "2") // z, and what is another's
+	want(t, conn, "SELECT count(*) FROM sluice_handle.z", "1000")
+}
