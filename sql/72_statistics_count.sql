@@ -111,7 +111,10 @@ COMMENT ON FUNCTION sluice.verify_statistics(regclass, boolean) IS 'compares cou
 CREATE OR REPLACE FUNCTION sluice.must_be_counted(relation regclass) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM sluice.table_statistics s WHERE s.relation = must_be_counted.relation) THEN
+    IF EXISTS (SELECT FROM pg_foreign_table f WHERE f.ftrelid = must_be_counted.relation) THEN
+        RAISE feature_not_supported USING MESSAGE = format('rows of foreign table "%s" are counted by its server alone', (SELECT c.relname FROM pg_class c WHERE c.oid = must_be_counted.relation)),
+            HINT = format('SELECT count(*) FROM %s asks it.', must_be_counted.relation);
+    ELSIF NOT EXISTS (SELECT FROM sluice.table_statistics s WHERE s.relation = must_be_counted.relation) THEN
         RAISE undefined_object USING MESSAGE = format('rows of "%s" are not counted', coalesce((SELECT c.relname FROM pg_class c WHERE c.oid = must_be_counted.relation), relation::text)),
             HINT = format('A superuser can have them counted: SELECT sluice.track_statistics(%L).', must_be_counted.relation);
     END IF;
