@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,8 +56,18 @@ func serveChild(home string) error {
 
 // child is a proxy in a process of its own, whose memory can be seen.
 type child struct {
-	pid  int
-	addr string
+	pid    int
+	addr   string
+	killed *atomic.Bool
+}
+
+// kill ends the process without warning.
+func (c child) kill(t *testing.T) {
+	t.Helper()
+	c.killed.Store(true)
+	if err := syscall.Kill(c.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func startChild(t *testing.T, home string) child {
@@ -73,9 +85,10 @@ func startChild(t *testing.T, home string) child {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	killed := &atomic.Bool{}
 	t.Cleanup(func() {
 		_ = stdin.Close()
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); err != nil && !killed.Load() {
 			t.Errorf("the proxy's process: %v", err)
 		}
 	})
@@ -83,7 +96,7 @@ func startChild(t *testing.T, home string) child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return child{cmd.Process.Pid, strings.TrimSpace(line)}
+	return child{cmd.Process.Pid, strings.TrimSpace(line), killed}
 }
 
 // resetPeak makes the process's peak its present size.
