@@ -169,7 +169,7 @@ func (s *Session) explained(ctx context.Context, y *execution, o explainOptions)
 }
 
 func inputNode(in *plan.Input) *node {
-	n := &node{Type: "Home Scan", Table: in.Relation.Schema + "." + in.Relation.Name, SQL: in.RemoteSQL, Filters: in.Filters, Rows: in.Rows}
+	n := &node{Type: "Home Scan", Table: in.Relation.Schema + "." + in.Relation.Name, SQL: in.RemoteSQL, Filters: in.Filters, OneTime: in.OneTime, Rows: in.Rows}
 	if in.Relation.Schema == "" { // a SELECT that its server computes
 		n.Table = in.Relation.Name
 	}

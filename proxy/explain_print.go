@@ -17,6 +17,7 @@ type node struct {
 	Server  string
 	Columns []string
 	Filters []string
+	OneTime string // a condition without which nothing is read
 	SQL     string
 	Kept    []string // conditions that home evaluates
 	Why     []string // the same, with the reason for each
@@ -67,6 +68,7 @@ func (n *node) properties() []property {
 	add("Relation", n.Table)
 	add("Server", n.Server)
 	add("Output", n.Columns)
+	add("One-Time Filter", n.OneTime)
 	add("Remote Filter", strings.Join(n.Filters, " AND "))
 	add("Remote SQL", n.SQL)
 	add("Filter", strings.Join(n.Kept, " AND "))
@@ -265,6 +267,7 @@ func (n *node) lines(out []string, indent string, o explainOptions) []string {
 	if o.verbose {
 		property("Output", strings.Join(n.Columns, ", "))
 	}
+	property("One-Time Filter", n.OneTime)
 	property("Remote Filter", strings.Join(n.Filters, " AND "))
 	property("Remote SQL", n.SQL)
 	property("Filter", strings.Join(n.Kept, " AND "))

@@ -174,7 +174,8 @@ type query struct {
 	params  []int
 	formats []int16
 	styles  engines.Styles
-	reads   []string // names of what it reads, for who looks on
+	reads   []string    // names of what it reads, for who looks on
+	input   *plan.Input // that it is for; nil for a whole statement
 }
 
 // inputQuery is that of an input, whose text is written such that home reads it without doubt.
@@ -189,7 +190,7 @@ func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
 			styles.ExtraFloatDigits = "1"
 		}
 	}
-	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: styles, reads: []string{inputName(in)}}
+	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: styles, reads: []string{inputName(in)}, input: in}
 }
 
 // inputName is what an input reads.
@@ -202,6 +203,9 @@ func inputName(in *plan.Input) string {
 
 // openStream opens a query of a plan at its server.
 func (s *Session) openStream(ctx context.Context, x *execution, q query) (engines.Stream, error) {
+	if shut, err := s.shut(ctx, x, q.input); shut || err != nil {
+		return noRows{q.input}, err
+	}
 	engine, asked, err := s.locate(ctx, x, q)
 	if err != nil {
 		return nil, err

@@ -243,14 +243,16 @@ func (b *builder) homeJoin() (*Plan, error) {
 func (b *builder) shipSources() error {
 	b.shipViews()
 	b.shipSelects()
-	filters, probes := b.filters(), b.probes()
+	filters, probes, gates := b.filters(), b.probes(), b.gates()
 	b.share(filters)
 	for i := range b.sources {
 		s := &b.sources[i]
+		before := len(b.inputs)
 		in, err := b.input(s, filters[s.Var])
 		if err != nil {
 			return err
 		}
+		b.shut(in, gates[s.Var], len(b.inputs) > before)
 		in.probe(s, probes[s.Var])
 		if b.req.Estimates {
 			in.Rows = b.estimated(s, len(in.Filters) > 0)

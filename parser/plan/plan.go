@@ -142,6 +142,8 @@ type Input struct {
 	Filters   []string        // what was pushed, in the engine's dialect, for EXPLAIN
 	Kept      []Kept          // conditions on the table alone that home evaluates
 	Whole     bool            // all rows of a foreign table are read
+	Gate      int             // as one of Params: a condition above the input, which has no rows where that is not true; 0 for none
+	OneTime   string          // its text, for EXPLAIN
 	Probes    [][]int         // sets of Columns by which the statement looks up rows again and again: a hash index for one, a btree for several
 
 	// RowID says that RemoteSQL yields the row's identity as bigint in one more column, first, named sluice_rowid. The

@@ -115,3 +115,6 @@ SELECT i8::text FROM {s}.ints ORDER BY 1;
 SELECT 'B' AS x, k FROM {s}.ints WHERE k = 1 UNION ALL SELECT 'a', k FROM {s}.ints WHERE k < 3 ORDER BY 1, 2;
 SELECT k FROM {s}.ints WHERE (k, 10 / (k - 2)) < (3, 0) ORDER BY k;
 SELECT e.id, (SELECT stddev(c.millions) FROM h.cities c WHERE c.city <> e.name) FROM {s}.emp e ORDER BY 2, 1 FETCH FIRST 3 ROWS WITH TIES;
+-- conditions that hang on no row: where they are not true, nothing below them is computed
+SELECT x.c1 FROM (SELECT d.g AS c1, y.g AS c2, min(z.k) AS c3 FROM {s}.series y, {s}.kinds z LEFT JOIN {s}.series d ON md5('it''s') NOT IN ('a', 'x') LEFT JOIN {s}.series e ON e.k > d.k GROUP BY d.g, y.g) x WHERE 0::float8 < ('0.1'::float8 - 'Infinity'::float8);
+SELECT y.k, z.k FROM {s}.series y LEFT JOIN (SELECT a.g AS k FROM {s}.series a, {s}.series b, {s}.series c GROUP BY 1) z ON z.k = y.k AND 'NaN'::float8 < 1 WHERE y.k < 3 ORDER BY 1;
