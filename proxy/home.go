@@ -24,6 +24,8 @@ type request struct {
 	replies []wire.Reply
 	// readers take the answers to some of the messages, by number, in the place of who asks.
 	readers map[int]frameReader
+	// own are messages, by number, that run functions of ours.
+	own map[int]bool
 }
 
 // frameReader takes a frame, type and body; the body is its to keep.
@@ -35,6 +37,15 @@ func (r *request) to(f frameReader) *request {
 		r.readers = map[int]frameReader{}
 	}
 	r.readers[len(r.replies)-1] = f
+	return r
+}
+
+// ours says that the message that was added last runs functions of ours: an error does not tell where in these it arose.
+func (r *request) ours() *request {
+	if r.own == nil {
+		r.own = map[int]bool{}
+	}
+	r.own[len(r.replies)-1] = true
 	return r
 }
 
@@ -111,7 +122,11 @@ func (s *Session) ask(ctx context.Context, r *request, each frameReader) error {
 		}
 		typ, body := frame[0], frame[wire.HeaderSize:]
 		if typ == 'E' {
-			return readError(body)
+			e := readError(body)
+			if r.own[i] {
+				e.Where, e.InternalQuery, e.InternalPosition = "", "", 0
+			}
+			return e
 		}
 		read := each
 		if own := r.readers[i]; own != nil {

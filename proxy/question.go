@@ -52,7 +52,7 @@ func (s *Session) question(r *request, sql string, args [][]byte, rows *[][]*str
 			return nil
 		})
 	}
-	r.bind(ownPortal, name, args).execute(ownPortal).to(func(typ byte, body []byte) error {
+	r.bind(ownPortal, name, args).execute(ownPortal).ours().to(func(typ byte, body []byte) error {
 		if typ != 'D' {
 			return nil
 		}
