@@ -30,6 +30,19 @@ func (s *Session) onParse(size int) error {
 	if !ok1 || !ok2 {
 		return s.pass('P', size) // home refuses it
 	}
+	if s.pages(text) {
+		if err := s.takeHome(); err != nil {
+			return ignoreCopyIn(err)
+		}
+		s.settleTransaction()
+		expanded, err := s.expand(text)
+		switch {
+		case err != nil:
+			return s.refusePage('P', size, err)
+		case expanded != text:
+			return s.parseExpanded(name, expanded, size)
+		}
+	}
 	if name != "" && (s.control[name] != nil || s.prepared(name) != nil || s.controls(text) != nil) {
 		return s.parseAgain(name, text, size)
 	}

@@ -42,11 +42,19 @@ func (s *Session) onQuery(size int) error {
 		s.noteMasks(text)
 	}
 	original := text
+	paged := hit && s.pages(text)
+	if paged {
+		expanded, err := s.expandQuery(text)
+		if err != nil {
+			return s.refusePage('Q', size, err)
+		}
+		text = expanded
+	}
 	if edited, ok := s.shadow(text); ok {
 		text = edited
 	}
 	statements, err := s.parseQuery(text)
-	if err != nil || !s.namesPortals && !s.handlesAny(statements) {
+	if err != nil || !s.namesPortals && !s.handlesAny(statements) && !(paged && len(statements) > 1) {
 		return s.query1(size, original, text)
 	}
 	if err := s.takeHome(); err != nil {
@@ -179,6 +187,11 @@ func positioned(err error, st *parser.Statement) error {
 
 // simpleStatement runs one statement. alone says that it is the only one; then passed may say that it is not ours.
 func (s *Session) simpleStatement(st *parser.Statement, alone bool) (passed bool, err error) {
+	if !alone { // one that is alone has been looked at
+		if st, err = s.expandStatement(st); err != nil {
+			return false, err
+		}
+	}
 	if !s.handles(st) {
 		return false, s.passStatement(st)
 	}

@@ -40,11 +40,11 @@ func TestAdminWithoutAuthorisation(t *testing.T) {
 		want(t, connect(t, w.direct), "SELECT count(*) FROM pg_foreign_server, pg_foreign_table, pg_extension", before)
 	}
 	// Whatever runs with its owner's rights is open to those only whom it was made for; the three that seal the rows of a
-	// governed write are for all, and TestSealedRows and TestSealIsForRowsOfAWrite try what can be made of them.
+	// governed write are for all, as are those of pages, which TestPageTokens tries, and TestSealedRows and TestSealIsForRowsOfAWrite try what can be made of them.
 	want(t, mallory, `SELECT string_agg(p.oid::regprocedure::text, ', ' ORDER BY 1) FROM pg_proc p
 		WHERE p.pronamespace = 'sluice'::regnamespace AND p.prosecdef
 		AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype) AND has_function_privilege(p.oid, 'EXECUTE')`,
-		"sluice.open_rows(text,text,text), sluice.seal_rows(oid,text,text,text,oid,boolean,name[],text), sluice.unseal(text,text,oid,text)")
+		"sluice.open_rows(text,text,text), sluice.page_keys(bytea,text,integer), sluice.page_start(text,text,integer,bigint[],oid[],integer), sluice.page_token(bytea,text[],boolean), sluice.seal_rows(oid,text,text,text,oid,boolean,name[],text), sluice.unseal(text,text,oid,text)")
 	want(t, mallory, `SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY 1) FROM pg_class c
 		WHERE c.relnamespace = 'sluice'::regnamespace AND c.relkind IN ('r', 'p', 'v')
 		AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND c.relname NOT IN ('row_security', 'policy', 'column_mask')`, "NULL")

@@ -36,12 +36,14 @@ func TestDocs(t *testing.T) {
 		t.Chdir("..") // where the page's paths are
 		walk(t, through, filepath.Join("docs", "handles.md"), "## Try it")
 	})
-	t.Run("statistics", func(t *testing.T) {
-		home := hometest.Start(t)
-		through := proxyURL(startProxy(t, home), strings.TrimPrefix(parsed(t, hometest.Database(t, home)).Path, "/"))
-		exec(t, through, "CREATE EXTENSION sluice")
-		walk(t, through, filepath.Join("..", "docs", "statistics.md"), "## Try it")
-	})
+	for _, page := range []string{"statistics", "pages"} {
+		t.Run(page, func(t *testing.T) {
+			home := hometest.Start(t)
+			through := proxyURL(startProxy(t, home), strings.TrimPrefix(parsed(t, hometest.Database(t, home)).Path, "/"))
+			exec(t, through, "CREATE EXTENSION sluice")
+			walk(t, through, filepath.Join("..", "docs", page+".md"), "## Try it")
+		})
+	}
 }
 
 // demoURL makes the demo's database and returns its address through a proxy.

@@ -51,6 +51,7 @@ var tableOptions = []engines.Option{
 
 var columnOptions = []engines.Option{
 	{Name: "column_name", Doc: "name of the column in the remote table, by default the foreign table's name for it"},
+	{Name: "key", Default: "false", Doc: "whether no two rows have this column, and others with the option, in common: sluice.page then has an order", Check: engines.CheckBool},
 }
 
 // Options lists the options of an object kind.

@@ -62,6 +62,9 @@ func (s *shipper) node(n *pg_query.Node, e *scope) (string, typ, bool) {
 	if oid := s.clockType(n); oid != 0 {
 		return s.moment(n, oid)
 	}
+	if oid := s.pageType(n); oid != 0 {
+		return s.moment(n, oid)
+	}
 	switch n := n.GetNode().(type) {
 	case *pg_query.Node_ColumnRef:
 		if c, ok := e.column(n.ColumnRef.Fields); ok {

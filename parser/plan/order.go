@@ -77,6 +77,10 @@ func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
 	if c := n.GetAConst(); c.GetIval() != nil && c.GetIval().Ival >= 0 {
 		return strconv.Itoa(int(c.GetIval().Ival)), true
 	}
+	if t := s.pageType(n); t == int8OID {
+		sql, _, ok := s.moment(n, t)
+		return sql, ok
+	}
 	param := parameterOf(n)
 	if param == 0 || e.outer != nil {
 		s.no("a LIMIT or OFFSET that is no plain number is evaluated at home")

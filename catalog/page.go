@@ -1,0 +1,13 @@
+package catalog
+
+import "context"
+
+// pageFactsSQL asks sluice.page_facts of relations by their names, under the client's search path.
+const pageFactsSQL = `SELECT sluice.page_facts(ARRAY(SELECT pg_catalog.to_regclass(u.n)::pg_catalog.oid
+ FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (n, i) ORDER BY u.i), $2::pg_catalog.text[])`
+
+// PageFacts returns what sluice.page_facts says of relations, by their quoted names, and of functions.
+func PageFacts(ctx context.Context, q Querier, relations, functions []string) (string, error) {
+	rows, err := q.Query(ctx, pageFactsSQL, textArray(relations), textArray(functions))
+	return text(rows, 0, 0), err
+}
