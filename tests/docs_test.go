@@ -25,7 +25,7 @@ func TestDocs(t *testing.T) {
 		u := parsed(t, hometest.Database(t, home))
 		walk(t, proxyURL(startProxy(t, home), strings.TrimPrefix(u.Path, "/")), "README.md", "## Five minutes")
 	})
-	for _, page := range []string{"governance", "activity"} {
+	for _, page := range []string{"governance", "activity", "manifest"} {
 		t.Run(page, func(t *testing.T) {
 			walk(t, demoURL(t), filepath.Join("..", "docs", page+".md"), "## Try it")
 		})
@@ -85,7 +85,7 @@ func walk(t *testing.T, address, page, section string) {
 	if !found {
 		t.Fatalf("%s has no section %q", page, section)
 	}
-	rest, _, _ = strings.Cut(rest, "\n## ")
+	rest = untilHeading(rest)
 	blocks := typed.FindAllStringSubmatch(rest, -1)
 	if len(blocks) < 3 {
 		t.Fatalf("%s shows %d blocks under %q", page, len(blocks), section)
@@ -120,6 +120,19 @@ func walk(t *testing.T, address, page, section string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// untilHeading returns the lines up to the next heading of a section, which one within a block is none of.
+func untilHeading(text string) string {
+	var b strings.Builder
+	fenced := false
+	for line := range strings.Lines(text) {
+		if fenced = fenced != strings.HasPrefix(line, "```"); !fenced && strings.HasPrefix(line, "## ") {
+			break
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // plainText is without blanks at the ends of lines, and without empty lines at its own.
