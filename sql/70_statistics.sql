@@ -146,13 +146,27 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 COMMENT ON FUNCTION sluice.group_expression(name[], regtype[]) IS 'the expression for the group of a row';
 
+-- A query for the groups of a FROM item, and how many rows each has. Values that are the same in JSON where they are equal are grouped
+-- first, text by its bytes, and become JSON once a group; of others each row does.
+CREATE OR REPLACE FUNCTION sluice.group_query(keys name[], types regtype[], source text) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE
+        WHEN keys = '{}' THEN format('SELECT NULL::jsonb AS "group", count(*) AS rows FROM %s', source)
+        WHEN bool_and(t.typtype = 'e' OR t.oid = ANY ('{bool,int2,int4,int8,oid,text,varchar,name,date,time,timestamp,timestamptz,uuid}'::regtype[])) THEN
+            format('SELECT %s AS "group", "sluice rows" AS rows FROM (SELECT %s, count(*) AS "sluice rows" FROM %s GROUP BY %s) AS g', sluice.group_expression(keys, types),
+                string_agg(format('%I', k.key) || c.bytes || format(' AS %I', k.key), ', '), source, string_agg(format('%I', k.key) || c.bytes, ', '))
+        ELSE format('SELECT %s AS "group", count(*) AS rows FROM %s GROUP BY 1', sluice.group_expression(keys, types), source) END
+    FROM ROWS FROM (unnest(keys), unnest(types)) AS k (key, type) JOIN pg_type t ON t.oid = k.type
+    CROSS JOIN LATERAL (SELECT CASE WHEN t.typcollation <> 0 THEN ' COLLATE "C"' ELSE '' END AS bytes) AS c
+$$;
+COMMENT ON FUNCTION sluice.group_query(name[], regtype[], text) IS 'the query for the groups of rows';
+
 -- Makes the function of a counter's triggers. Transition tables hold what a statement has done to all that it reaches
 -- from the table it names; each writer runs this with its owner's rights, as nobody may write to the counters.
 CREATE OR REPLACE FUNCTION sluice.write_counter(counter uuid) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
     s sluice.table_statistics := (SELECT t FROM sluice.table_statistics t WHERE t.id = counter);
-    key constant text := sluice.group_expression(s.keys, s.key_types);
 BEGIN
     EXECUTE format($ddl$CREATE OR REPLACE FUNCTION sluice.%1$I() RETURNS trigger
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp %5$s AS $count$
@@ -163,12 +177,12 @@ BEGIN
                 END IF;
                 RETURN NEW;
             ELSIF TG_OP = 'INSERT' THEN
-                INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT %2$L, %3$s, count(*) FROM added GROUP BY %4$s HAVING count(*) > 0;
+                INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT %2$L, n."group", n.rows FROM (%3$s) AS n WHERE n.rows > 0;
             ELSIF TG_OP = 'DELETE' THEN
-                INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT %2$L, %3$s, -count(*) FROM removed GROUP BY %4$s HAVING count(*) > 0;
+                INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT %2$L, o."group", -o.rows FROM (%4$s) AS o WHERE o.rows > 0;
             ELSIF TG_OP = 'UPDATE' THEN
                 INSERT INTO sluice.table_statistics_delta (id, "group", rows)
-                SELECT %2$L, k, sum(n) FROM (SELECT %3$s AS k, 1 AS n FROM added UNION ALL SELECT %3$s, -1 FROM removed) AS m GROUP BY k HAVING sum(n) <> 0;
+                SELECT %2$L, m."group", sum(m.rows) FROM (%3$s UNION ALL SELECT o."group", -o.rows FROM (%4$s) AS o) AS m GROUP BY 2 HAVING sum(m.rows) <> 0;
             ELSIF TG_WHEN = 'AFTER' THEN
                 INSERT INTO sluice.table_statistics_delta (id, rows, void) VALUES (%2$L, 0, true);
             ELSE
@@ -176,7 +190,7 @@ BEGIN
             END IF;
             RETURN NULL;
         END
-        $count$ $ddl$, sluice.counter_name(counter), counter, key, CASE WHEN s.keys = '{}' THEN '()' ELSE '2' END,
+        $count$ $ddl$, sluice.counter_name(counter), counter, sluice.group_query(s.keys, s.key_types, 'added'), sluice.group_query(s.keys, s.key_types, 'removed'),
         CASE WHEN s.key_types && '{float4,float8,timetz,timestamptz,interval,bytea}'::regtype[] THEN
             $$SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1 SET bytea_output = 'hex'$$ ELSE '' END);
     EXECUTE format('REVOKE ALL ON FUNCTION sluice.%I() FROM PUBLIC', sluice.counter_name(counter));
@@ -197,8 +211,8 @@ BEGIN
         PERFORM sluice.doubt_count(counter, true, 'partitions or children have changed');
         RETURN;
     END IF;
-    EXECUTE format('INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT $1, %s, $2 * count(*) FROM ONLY %s GROUP BY %s HAVING count(*) > 0',
-        sluice.group_expression(s.keys, s.key_types), member::regclass, CASE WHEN s.keys = '{}' THEN '()' ELSE '2' END) USING counter, sign;
+    EXECUTE format('INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT $1, g."group", $2 * g.rows FROM (%s) AS g WHERE g.rows > 0',
+        sluice.group_query(s.keys, s.key_types, 'ONLY ' || member::regclass)) USING counter, sign;
 END
 $$;
 COMMENT ON FUNCTION sluice.count_member(uuid, oid, int) IS 'counts the rows of one table of a tree';

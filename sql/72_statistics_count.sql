@@ -69,11 +69,11 @@ BEGIN
             SELECT "group", sum(stored)::bigint AS stored, sum(actual)::bigint AS actual FROM (
                 SELECT "group", rows AS stored, 0 AS actual FROM deltas WHERE NOT void AND step >= (SELECT max(step) FROM deltas WHERE void)
                 UNION ALL
-                SELECT %1$s, 0, count(*) FROM %2$s GROUP BY %3$s) AS u
+                SELECT g."group", 0, g.rows FROM (%1$s) AS g) AS u
             GROUP BY "group"
-        )%4$s
+        )%2$s
         SELECT "group", stored, actual FROM counts WHERE stored <> 0 OR actual <> 0 OR "group" IS NULL ORDER BY "group"$q$,
-        sluice.group_expression(s.keys, s.key_types), s.relation, CASE WHEN s.keys = '{}' THEN '()' ELSE '1' END,
+        sluice.group_query(s.keys, s.key_types, s.relation::text),
         CASE WHEN repair THEN $r$, repaired AS (
             INSERT INTO sluice.table_statistics_delta (id, as_of, "group", rows)
             SELECT $1, (SELECT max(step) FROM deltas), "group", actual - stored FROM counts WHERE actual <> stored

@@ -23,6 +23,7 @@ var countedTables = []string{
 	`SELECT sluice.track_statistics('item', '{Key,word,blind,c,v,at,local,d,t,u,b,big,small,colour,amount}')`,
 	"CREATE TABLE bare (id int PRIMARY KEY)", "INSERT INTO bare SELECT generate_series(1, 50)", "SELECT sluice.track_statistics('bare')",
 	"CREATE TABLE empty (k int, m text)", "SELECT sluice.track_statistics('empty', '{k}')",
+	"CREATE TABLE mixed (k text COLLATE blind, d date)", "SELECT sluice.track_statistics('mixed', '{k,d}')", "INSERT INTO mixed VALUES ('a', NULL), ('A', NULL), ('a', 'today')",
 	"CREATE SCHEMA other", "CREATE TABLE other.item (word text)", "INSERT INTO other.item VALUES ('one')",
 }
 
@@ -41,6 +42,7 @@ var fromCounters = []string{
 	`SELECT "Key", count(*) FROM item GROUP BY "Key" ORDER BY 1`, `SELECT count(*), i."Key" AS k FROM item i WHERE word IS NOT NULL GROUP BY 2 ORDER BY count(*) DESC, k LIMIT 2`,
 	"SELECT word, count(*) FROM item GROUP BY word HAVING count(*) >= 60 AND word <> 'x' ORDER BY word NULLS FIRST", "SELECT count(*) FROM item GROUP BY blind", "SELECT upper_.word, count(*) FROM item upper_ GROUP BY upper_.word ORDER BY word",
 	"SELECT c, v, at, local, d, t, u, b, big, small, colour, count(*) AS count FROM item GROUP BY c, v, at, local, d, t, u, b, big, small, colour ORDER BY 1, 3, 5, 7, 8, 9, 10, 11",
+	"SELECT count(*) FROM mixed WHERE k = 'a'", "SELECT count(*) FROM mixed WHERE k = 'A' AND d IS NULL GROUP BY k",
 	"SELECT c, c, count(*) + 1, 7 FROM item GROUP BY c, item.c ORDER BY c", "SELECT b FROM item GROUP BY b HAVING count(*) > 200",
 }
 
@@ -83,6 +85,8 @@ func TestCountersAnswer(t *testing.T) {
 	}
 	check(fromCounters, false)
 	check(fromRows, false)
+	want(t, plain, `SELECT string_agg(k || n, ' ' ORDER BY k COLLATE "C") FROM (SELECT "group" ->> 'k' AS k, sum(row_count) AS n FROM sluice.table_counts
+		WHERE relation = 'mixed'::regclass GROUP BY 1) g`, "A1 a2")
 	exec(t, direct, `INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT id, "group", 1000 FROM sluice.table_statistics_delta WHERE "group" IS NOT NULL
 		UNION ALL SELECT id, NULL, 1000 FROM sluice.table_statistics WHERE relation = 'bare'::regclass`)
 	check(fromCounters, true)
