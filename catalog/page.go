@@ -1,6 +1,9 @@
 package catalog
 
-import "context"
+import (
+	"context"
+	"strconv"
+)
 
 // pageFactsSQL asks sluice.page_facts of relations by their names, under the client's search path.
 const pageFactsSQL = `SELECT sluice.page_facts(ARRAY(SELECT pg_catalog.to_regclass(u.n)::pg_catalog.oid
@@ -10,4 +13,10 @@ const pageFactsSQL = `SELECT sluice.page_facts(ARRAY(SELECT pg_catalog.to_regcla
 func PageFacts(ctx context.Context, q Querier, relations, functions []string) (string, error) {
 	rows, err := q.Query(ctx, pageFactsSQL, textArray(relations), textArray(functions))
 	return text(rows, 0, 0), err
+}
+
+// AdviseIndex notes an index, by its keys, that a page of a table would have been served by.
+func AdviseIndex(ctx context.Context, q Querier, table int64, keys []string) error {
+	_, err := q.Query(ctx, "SELECT sluice.advise_index($1::pg_catalog.oid, $2::pg_catalog.text[])", strconv.FormatInt(table, 10), textArray(keys))
+	return err
 }

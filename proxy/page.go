@@ -109,43 +109,62 @@ func positionedAt(err error, position int) error {
 	return &e
 }
 
-// expandCall returns the sub-select that a call stands for.
+// expandCall returns what stands in place of a call.
 func (s *Session) expandCall(ctx context.Context, c *page.Call) (string, error) {
+	switch c.Function {
+	case "open_cursor":
+		return s.openKeyset(ctx, c)
+	case "fetch_cursor":
+		return s.nextPage(ctx, c)
+	}
 	text, ok := constantText(c.Args["query"])
 	if !ok {
 		return "", pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the query of sluice.page must be a string constant"),
 			"Write it out; values go into it as parameters of the statement, $1 and so on.")
 	}
-	q, err := page.Read(text)
+	q, err := s.paged(ctx, c, text)
 	if err != nil {
 		return "", err
+	}
+	if q.options.After, err = pageAfter(c.Args["after"]); err != nil {
+		return "", err
+	}
+	return q.Expand(q.columns, q.options)
+}
+
+// paged is a query that home has analysed.
+type paged struct {
+	*page.Query
+	columns []string
+	options page.Options
+}
+
+// paged has home analyse the query of a call.
+func (s *Session) paged(ctx context.Context, c *page.Call, text string) (*paged, error) {
+	q, err := page.Read(text)
+	if err != nil {
+		return nil, err
 	}
 	answer, err := catalog.PageFacts(ctx, s, q.Relations(), q.Functions())
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	facts, err := page.ReadFacts(answer)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	columns, err := s.describePage(ctx, q, facts)
-	if err != nil {
-		return "", err
+	p := &paged{Query: q}
+	if p.columns, err = s.describePage(ctx, q, facts); err != nil {
+		return nil, err
 	}
-	o := page.Options{}
-	if err := pageSize(&o, c.Args["page_size"], facts); err != nil {
-		return "", err
-	}
-	if o.After, err = pageAfter(c.Args["after"]); err != nil {
-		return "", err
+	if err := pageSize(&p.options, c.Args["page_size"], facts); err != nil {
+		return nil, err
 	}
 	var advice *page.Advice
-	if o.Index, advice = q.Served(); advice != nil {
-		if err := s.advise(ctx, advice, facts); err != nil {
-			return "", err
-		}
+	if p.options.Index, advice = q.Served(); advice != nil {
+		err = s.advise(ctx, advice, facts)
 	}
-	return q.Expand(columns, o)
+	return p, err
 }
 
 // constantText returns the text that a constant is.
@@ -317,6 +336,11 @@ func (s *Session) advise(ctx context.Context, a *page.Advice, facts *page.Facts)
 	default:
 		return pgerr.Hint(pgerr.New(pgerr.InvalidParameter, "invalid value for parameter \"sluice.on_unindexed_page\": %q", facts.Unindexed),
 			"Available values: warning, error, ignore.")
+	}
+	if facts.Writes {
+		if err := catalog.AdviseIndex(ctx, s, a.Relation.OID, a.Keys); err != nil {
+			return err
+		}
 	}
 	w := pgerr.Hint(pgerr.New("01000", "%s", message), "%s", hint)
 	w.Severity, w.SeverityUnlocalized = "WARNING", "WARNING"

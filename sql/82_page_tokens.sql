@@ -13,16 +13,16 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 COMMENT ON FUNCTION sluice.page_policies() IS 'a digest of all policies and masks';
 
-CREATE OR REPLACE FUNCTION sluice.page_role() RETURNS bytea
+CREATE OR REPLACE FUNCTION sluice.page_role() RETURNS oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT int4send(to_regrole(quote_ident(coalesce(nullif(current_setting('role'), 'none'), session_user)))::oid::int)
+    SELECT to_regrole(quote_ident(coalesce(nullif(current_setting('role'), 'none'), session_user)))::oid
 $$;
 COMMENT ON FUNCTION sluice.page_role() IS 'the role that a statement is run as, whoever owns the function that asks';
 
 -- A seal says what a token is good for: a query with its order (a digest of 8 bytes), a role (4) and policies (8).
 CREATE OR REPLACE FUNCTION sluice.page_seal(digest text) RETURNS bytea
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT decode(digest, 'hex') || sluice.page_role() || sluice.page_policies()
+    SELECT decode(digest, 'hex') || int4send(sluice.page_role()::int) || sluice.page_policies()
 $$;
 COMMENT ON FUNCTION sluice.page_seal(text) IS 'what tokens of a query are good for at present';
 
@@ -44,7 +44,7 @@ BEGIN
         RAISE invalid_parameter_value USING MESSAGE = 'two rows of the query of sluice.page have the same sort keys',
             DETAIL = 'No token can tell them apart, and no unique key is known that could.',
             HINT = 'Add columns to its ORDER BY until they are unique.';
-    ELSIF substr(seal, 9, 4) IS DISTINCT FROM sluice.page_role() THEN
+    ELSIF substr(seal, 9, 4) IS DISTINCT FROM int4send(sluice.page_role()::int) THEN
         RAISE insufficient_privilege USING MESSAGE = 'a token for another role cannot be made';
     END IF;
     SELECT * INTO STRICT signer FROM sluice.page_key ORDER BY id DESC LIMIT 1;

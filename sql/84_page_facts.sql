@@ -5,6 +5,8 @@ LANGUAGE sql STABLE AS $$
     SELECT pg_catalog.json_build_object(
         'max', pg_catalog.current_setting('sluice.max_page_size', true),
         'unindexed', pg_catalog.current_setting('sluice.on_unindexed_page', true),
+        'writes', pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off'
+            AND pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.=) 'read committed',
         'volatile', (SELECT pg_catalog.json_agg(DISTINCT p.proname::pg_catalog.text) FROM pg_catalog.pg_proc p
                      WHERE p.proname OPERATOR(pg_catalog.=) ANY (functions::pg_catalog.name[]) AND p.provolatile OPERATOR(pg_catalog.=) 'v'),
         'sets', (SELECT pg_catalog.json_agg(DISTINCT p.proname::pg_catalog.text) FROM pg_catalog.pg_proc p
@@ -16,7 +18,7 @@ LANGUAGE sql STABLE AS $$
                     'masked', EXISTS (SELECT FROM sluice.column_mask m WHERE m.relation OPERATOR(pg_catalog.=) c.oid AND m.column_name OPERATOR(pg_catalog.=) a.attname),
                     'key', EXISTS (SELECT FROM pg_catalog.unnest(a.attfdwoptions) AS o (o) WHERE o.o OPERATOR(pg_catalog.~*) '^key=(t|tr|tru|true|y|ye|yes|on|1)$'), 'collation', a.attcollation::pg_catalog.int8) ORDER BY a.attnum)
                 FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped),
-            'indexes', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('oid', i.indexrelid::pg_catalog.int8,
+            'indexes', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('oid', i.indexrelid::pg_catalog.int8, 'name', x.relname,
                     'unique', i.indisunique AND i.indimmediate, 'primary', i.indisprimary, 'partial', i.indpred IS NOT NULL,
                     'btree', m.amname OPERATOR(pg_catalog.=) 'btree', 'keys', k.keys) ORDER BY i.indisprimary DESC, i.indexrelid)
                 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid OPERATOR(pg_catalog.=) i.indexrelid
@@ -33,3 +35,39 @@ LANGUAGE sql STABLE AS $$
             LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace))
 $$;
 COMMENT ON FUNCTION sluice.page_facts(oid[], text[]) IS 'what the proxy must know of tables to page a query';
+
+-- Indexes that pages would have been served by.
+CREATE TABLE IF NOT EXISTS sluice.index_advised (
+    relation regclass    NOT NULL,
+    keys     text[]      NOT NULL,
+    made_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (relation, keys)
+);
+COMMENT ON TABLE sluice.index_advised IS 'indexes that pages would have been served by';
+
+-- Notes one, for who may read the table. Nobody waits for that: it is left out while another transaction notes one.
+CREATE OR REPLACE FUNCTION sluice.advise_index(relation oid, keys text[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM sluice.index_advised a WHERE a.relation = advise_index.relation AND a.keys = advise_index.keys)
+       OR NOT coalesce(has_table_privilege(sluice.page_role(), advise_index.relation, 'SELECT') OR has_any_column_privilege(sluice.page_role(), advise_index.relation, 'SELECT'), false)
+       OR NOT pg_try_advisory_xact_lock('sluice.index_advised'::regclass::bigint)
+       OR (SELECT count(*) FROM sluice.index_advised) >= 1000
+       -- Whoever copies it into a statement gets columns, and nothing else.
+       OR EXISTS (SELECT FROM unnest(keys) k WHERE k IS NULL OR k !~ '^("([^"]|"")+"|[a-z_][a-z0-9_]*)( DESC)?( NULLS (FIRST|LAST))?$')
+    THEN
+        RETURN;
+    END IF;
+    INSERT INTO sluice.index_advised (relation, keys) VALUES (advise_index.relation, advise_index.keys) ON CONFLICT DO NOTHING;
+END
+$$;
+COMMENT ON FUNCTION sluice.advise_index(oid, text[]) IS 'notes an index that a page would have been served by';
+
+-- What was noted, for who may read the tables, with the statements that make the indexes.
+CREATE OR REPLACE VIEW sluice.index_advice WITH (security_barrier) AS
+SELECT a.relation, a.keys, a.made_at, 'CREATE INDEX CONCURRENTLY ON ' || pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname)
+    || ' (' || pg_catalog.array_to_string(a.keys, ', ') || ');' AS statement
+FROM sluice.index_advised a JOIN pg_catalog.pg_class c ON c.oid = a.relation JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE pg_catalog.has_any_column_privilege(a.relation, 'SELECT');
+GRANT SELECT ON sluice.index_advice TO PUBLIC;
+COMMENT ON VIEW sluice.index_advice IS 'indexes that pages would have been served by';

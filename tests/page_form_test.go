@@ -207,6 +207,11 @@ func TestUnindexedPages(t *testing.T) {
 		e.Hint != `CREATE INDEX CONCURRENTLY ON public."T" (tenant, "order", id);` {
 		t.Error(e)
 	}
+	want(t, conn, "SELECT string_agg(statement, ' ' ORDER BY statement) FROM sluice.index_advice WHERE relation = '\"T\"'::regclass AND keys <> '{tenant,id}'",
+		`CREATE INDEX CONCURRENTLY ON public."T" (a, id); CREATE INDEX CONCURRENTLY ON public."T" (b, a DESC NULLS LAST, id DESC); CREATE INDEX CONCURRENTLY ON public."T" (b, a, id);`)
+	want(t, conn, "SELECT sluice.advise_index('\"T\"'::regclass, '{id); DROP TABLE x; --}'), sluice.advise_index('\"T\"'::regclass, '{a,b}')", "|")
+	want(t, conn, "SELECT count(*) FROM sluice.index_advice WHERE keys IN ('{a,b}', '{id); DROP TABLE x; --}')", "1")
+	want(t, conn, "BEGIN READ ONLY; SELECT * FROM sluice.page('SELECT id FROM \"T\" ORDER BY \"order\" DESC'); COMMIT", "BEGIN\nSELECT 0\nCOMMIT")
 	want(t, conn, "RESET sluice.on_unindexed_page; SET sluice.on_unindexed_page = no; SELECT * FROM sluice.page('SELECT id FROM \"T\" ORDER BY tenant')", "22023")
 	want(t, conn, "SET sluice.on_unindexed_page = ignore; SELECT * FROM sluice.page('SELECT id FROM \"T\" ORDER BY tenant')", "SET\nSELECT 0")
 }

@@ -16,6 +16,7 @@ import (
 // names are the functions of schema sluice that are expanded, with the names of their arguments.
 var names = map[string][]string{
 	"page":         {"query", "page_size", "after"},
+	"open_cursor":  {"query", "name", "ttl"},
 	"fetch_cursor": {"name", "page_size"},
 }
 
@@ -91,7 +92,7 @@ func (f *finder) statement(st *parser.Statement, offset int) (err error) {
 		switch {
 		case !known:
 			err = refuse(at, "sluice.%s cannot be told from other names in the text", nameOf(c))
-		case r == nil:
+		case r == nil && nameOf(c) != "open_cursor":
 			err = pgerr.Hint(refuse(at, "sluice.%s must stand in a FROM clause, alone", nameOf(c)),
 				"SELECT … FROM sluice.%s(…) AS p, without ROWS FROM, WITH ORDINALITY and column definitions.", nameOf(c))
 		case !expands(st.Node.Stmt):
@@ -106,7 +107,7 @@ func (f *finder) statement(st *parser.Statement, offset int) (err error) {
 }
 
 func (f *finder) add(c *pg_query.FuncCall, r *pg_query.RangeFunction, at span) error {
-	call := Call{Function: nameOf(c), Start: at.start, End: at.end, Position: at.position, Alias: r.Alias != nil, Args: map[string]*pg_query.Node{}}
+	call := Call{Function: nameOf(c), Start: at.start, End: at.end, Position: at.position, Alias: r == nil || r.Alias != nil, Args: map[string]*pg_query.Node{}}
 	if c.AggStar || c.AggDistinct || c.FuncVariadic || c.Over != nil || c.AggFilter != nil || len(c.AggOrder) > 0 {
 		return refuse(at, "sluice.%s is a plain function", call.Function)
 	}

@@ -9,6 +9,7 @@ import (
 type Facts struct {
 	Max       string      `json:"max"`       // sluice.max_page_size, empty where it is not set
 	Unindexed string      `json:"unindexed"` // sluice.on_unindexed_page, likewise
+	Writes    bool        `json:"writes"`    // the transaction may note advice
 	Volatile  []string    `json:"volatile"`  // functions of these names may yield something else each time
 	Sets      []string    `json:"sets"`      // and of these, several rows for one or one for several
 	Relations []*Relation `json:"relations"` // in the order in which they were named, nil where there is none
@@ -38,6 +39,7 @@ type Column struct {
 // Index is one of a relation's that is valid.
 type Index struct {
 	OID     int64      `json:"oid"`
+	Name    string     `json:"name"`
 	Unique  bool       `json:"unique"`
 	Primary bool       `json:"primary"`
 	Partial bool       `json:"partial"`

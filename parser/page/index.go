@@ -40,7 +40,7 @@ func (q *Query) Served() (served bool, advice *Advice) {
 	best := 0
 	for _, x := range of.facts.Indexes {
 		if n, native := q.match(of, &x, fixed); n > best {
-			best, q.native = n, native
+			best, q.native, q.index = n, native, x.Name
 		}
 	}
 	if best < len(q.keys) {

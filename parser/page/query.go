@@ -24,6 +24,7 @@ type Query struct {
 	unique bool     // no two rows have all keys in common
 	sworn  bool     // and that is not only declared
 
+	index   string  // that serves the first keys, empty for none
 	native  []bool  // whether the index that serves the first keys, read in their order, has NULLs first
 	notNull []int64 // relations and columns in turn, of which the keys rely on having no NULLs
 	uniques []int64 // indexes by which they are unique

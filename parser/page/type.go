@@ -48,3 +48,12 @@ func spelled(name string) string {
 }
 
 var plainName = regexp.MustCompile("^[a-z_][a-z0-9_]*$")
+
+// literal is a string constant that means the same whatever standard_conforming_strings says.
+func literal(text string) string {
+	quoted := "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	if strings.Contains(text, `\`) {
+		return " E" + strings.ReplaceAll(quoted, `\`, `\\`)
+	}
+	return quoted
+}
