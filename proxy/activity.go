@@ -3,10 +3,15 @@ package proxy
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/proxy/activity"
 )
@@ -32,6 +37,14 @@ func (x *execution) seen(stream engines.Stream, q query, began time.Time) engine
 	m := measured(stream, began)
 	m.source = x.ledger.doing.Open(q.server.Name, q.reads, began)
 	return m
+}
+
+// task shows work that is part of the statement.
+func (x *execution) task(what, relation string, total int64) *activity.Task {
+	if x.ledger == nil {
+		return nil
+	}
+	return x.ledger.doing.Start(what, relation, total)
 }
 
 // readOf are the names of the tables that the statement reads of a server.
@@ -89,6 +102,32 @@ func (s *Session) showActivity(ctx context.Context, x *execution) error {
 		x.shows = true
 	}
 	return nil
+}
+
+// noteVerify shows a comparison of counters that home is about to run, until the transaction or the group of messages ends.
+func (s *Session) noteVerify(x *execution) {
+	const verifier = "verify_statistics"
+	if x.explained || !strings.Contains(x.statement.Text, verifier) {
+		return
+	}
+	relation, found := "", false
+	parser.Walk(x.statement.Node.Stmt, func(m proto.Message) bool {
+		n, ok := m.(*pg_query.Node)
+		call := n.GetFuncCall()
+		if !ok || call == nil || len(call.Funcname) == 0 || call.Funcname[len(call.Funcname)-1].GetString_().GetSval() != verifier {
+			return true
+		}
+		found = true
+		if len(call.Args) > 0 {
+			relation = call.Args[0].GetAConst().GetSval().GetSval()
+		}
+		return false
+	})
+	if !found {
+		return
+	}
+	x.shows = true // it stays in this transaction
+	s.verifying.Swap(s.server.activity.Start(s.origin(s.role), verifier, relation, 0)).End()
 }
 
 // viewer is who looks at activity: whose he may see, and whether that is everybody's.

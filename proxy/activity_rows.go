@@ -143,9 +143,11 @@ func (s *Session) taskRows(_ *execution, v *viewer) any {
 		}
 		r := taskRow{Origin: t.Origin, What: t.What, Relation: t.Relation, Started: t.Began}
 		if p := t.Progress(); !t.Governed || v.all {
-			r.Done = &p.Done
 			if p.Total > 0 {
 				r.Total = &p.Total
+			}
+			if p.Total+p.Done > 0 {
+				r.Done = &p.Done
 			}
 			if p.Rate > 0 {
 				r.Rate = &p.Rate

@@ -218,6 +218,9 @@ func (s *Session) noteDDL() {
 
 // ready sees each transaction status of home: DDL counts for others once it is committed.
 func (s *Session) ready(status byte) {
+	if s.verifying.Load() != nil {
+		s.verifying.Swap(nil).End()
+	}
 	if status != 'I' {
 		return
 	}

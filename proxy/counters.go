@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/proxy/activity"
 	"github.com/sluicedb/sluice/proxy/tally"
 )
 
@@ -75,7 +77,7 @@ func (w *watches) keepCountersOver(ctx context.Context, database string) error {
 	}
 	defer closeConn(c)
 	for {
-		if err := keepCountersOnce(ctx, c); err != nil {
+		if err := w.keepCountersOnce(ctx, c, database); err != nil {
 			return err
 		}
 		if !wait(ctx, countersInterval) {
@@ -95,16 +97,36 @@ func wait(ctx context.Context, d time.Duration) bool {
 }
 
 // keepCountersOnce sums up deltas, and counts the tables that are pending, each in a transaction of its own.
-func keepCountersOnce(ctx context.Context, c *pgconn.PgConn) error {
-	const begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = 0"
-	for _, sql := range []string{"SELECT sluice.fold_statistics() < 0", "SELECT sluice.fill_statistics()"} {
-		for more := true; more; {
-			row, err := inExtension(ctx, c, begin, "COMMIT", sql)
-			if err != nil {
-				return err
-			}
-			more = string(row[0]) == "t"
+func (w *watches) keepCountersOnce(ctx context.Context, c *pgconn.PgConn, database string) error {
+	for more := true; more; {
+		row, err := inExtension(ctx, c, countersBegin, "COMMIT", "SELECT sluice.fold_statistics() < 0")
+		if err != nil {
+			return err
+		}
+		more = string(row[0]) == "t"
+	}
+	for {
+		pending, err := askExtension(ctx, c, "SELECT relation, rows FROM sluice.pending_statistics() LIMIT 1")
+		if err != nil || pending == nil {
+			return err
+		}
+		if filled, err := w.fillCounter(ctx, c, database, pending); err != nil || !filled {
+			return err
 		}
 	}
-	return nil
+}
+
+const countersBegin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = 0"
+
+// fillCounter counts the table that is pending. Home does so in one statement, and nobody sees how far it has come.
+func (w *watches) fillCounter(ctx context.Context, c *pgconn.PgConn, database string, pending [][]byte) (bool, error) {
+	rows, err := strconv.ParseInt(string(pending[1]), 10, 64)
+	if err != nil {
+		return false, err
+	}
+	o := activity.Origin{Database: database, PID: c.PID(), User: w.server.config.Home.User}
+	task := w.server.activity.Start(o, "count", string(pending[0]), rows)
+	defer task.End()
+	row, err := inExtension(ctx, c, countersBegin, "COMMIT", "SELECT sluice.fill_statistics()")
+	return err == nil && string(row[0]) == "t", err
 }

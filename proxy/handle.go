@@ -159,6 +159,8 @@ func (s *Session) keepRows(ctx context.Context, x *execution, h *handleRequest) 
 		h.name = *rows[0][0]
 	}
 	table = pgx.Identifier{handleSchema, h.name}.Sanitize()
+	task := s.server.activity.Start(s.origin(s.role), "materialize", handleSchema+"."+h.name, 0)
+	defer task.End()
 	if h.server != "" {
 		rows, err = s.keepAt(ctx, x, table, h)
 		return table, rows, err

@@ -106,9 +106,7 @@ func (s *Session) ship(ctx context.Context, x *execution, in *plan.Input) (*mete
 	}
 	m := measured(stream, started)
 	m.ledger = x.ledger
-	if x.ledger != nil {
-		m.task = x.ledger.doing.Start("home_join input", inputName(in), s.knownRows(in))
-	}
+	m.task = x.task("home_join input", inputName(in), s.knownRows(in))
 	defer m.Close()
 	if err := s.copyStream(ctx, rowsTable(in), inputFields(in), m); err != nil || m.rows < studiedRows {
 		return m, err

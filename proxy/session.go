@@ -93,6 +93,8 @@ type Session struct {
 
 	since  time.Time                          // when the client has logged in
 	latest atomic.Pointer[activity.Statement] // of ours, that has begun
+	// verifying is a comparison of counters that home runs.
+	verifying atomic.Pointer[activity.Task]
 
 	portals   map[string]*portal
 	described map[string]described // cursors whose columns' origins home does not know
@@ -131,6 +133,7 @@ func (s *Session) serve() error {
 		_ = s.client.Close() // whatever home had to say was forwarded: unblock the frontend
 	}()
 	defer s.end()
+	defer func() { s.verifying.Swap(nil).End() }()
 	if err := s.start(); err != nil {
 		return err
 	}

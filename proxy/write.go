@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -207,10 +208,12 @@ func (s *Session) apply(ctx context.Context, tx engines.Tx, x *execution) (int64
 		s.writing.truncated = append(s.writing.truncated, r.OID)
 		return 0, tx.Truncate(ctx, target)
 	}
-	rows, err := s.openRows(ctx, w.Temps[0]+"_rows", w.RowsSQL, nil, nil)
+	staged, err := s.openRows(ctx, w.Temps[0]+"_rows", w.RowsSQL, nil, nil)
 	if err != nil {
 		return 0, err
 	}
+	rows := measured(staged, time.Now())
+	rows.task = x.task("write", qualified(r), 0)
 	defer rows.Close()
 	n := int64(0)
 	switch w.Kind {

@@ -162,6 +162,16 @@ $$;
 REVOKE ALL ON FUNCTION sluice.fold_statistics() FROM PUBLIC;
 COMMENT ON FUNCTION sluice.fold_statistics() IS 'sums up what was counted, for proxies';
 
+-- The tables that are yet to be counted, each with about how many rows it has.
+CREATE OR REPLACE FUNCTION sluice.pending_statistics(OUT id uuid, OUT relation regclass, OUT rows bigint) RETURNS SETOF record
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT s.id, s.relation, greatest(c.reltuples, 0)::bigint FROM sluice.table_statistics s LEFT JOIN pg_class c ON c.oid = s.relation
+    WHERE EXISTS (SELECT FROM sluice.table_statistics_doubt d WHERE d.id = s.id AND d.fill)
+       OR NOT EXISTS (SELECT FROM sluice.table_statistics_delta d WHERE d.id = s.id AND d.void) ORDER BY s.relation
+$$;
+REVOKE ALL ON FUNCTION sluice.pending_statistics() FROM PUBLIC;
+COMMENT ON FUNCTION sluice.pending_statistics() IS 'tables whose count is pending, for proxies';
+
 -- Counts the rows of one table that is yet to be counted, while writers go on, and says whether there was one. Nobody else does so meanwhile.
 CREATE OR REPLACE FUNCTION sluice.fill_statistics() RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -171,9 +181,7 @@ BEGIN
     IF NOT pg_try_advisory_xact_lock(hashtextextended('sluice fill', 0)) THEN
         RETURN false;
     END IF;
-    SELECT s.id INTO counter FROM sluice.table_statistics s
-    WHERE EXISTS (SELECT FROM sluice.table_statistics_doubt d WHERE d.id = s.id AND d.fill)
-       OR NOT EXISTS (SELECT FROM sluice.table_statistics_delta d WHERE d.id = s.id AND d.void) LIMIT 1;
+    SELECT p.id INTO counter FROM sluice.pending_statistics() p LIMIT 1;
     PERFORM sluice.compare_counts(counter, true);
     RETURN counter IS NOT NULL;
 END

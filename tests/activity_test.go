@@ -154,3 +154,54 @@ func TestActivityOfWork(t *testing.T) {
 	}
 	becomes(t, watcher, "SELECT count(*) FROM sluice.stat_progress WHERE database = current_database()", "0")
 }
+
+// TestActivityOfCounters shows which table is being counted, by the proxy and by who asks for it, while that has to wait.
+func TestActivityOfCounters(t *testing.T) {
+	w := activityWorld(t, "act_counters")
+	lock, worker, watcher := connect(t, w.direct), connect(t, w.through), connect(t, w.through)
+	progress := "SELECT role, what, relation, done, total, pid IS NOT NULL FROM sluice.stat_progress WHERE database = current_database()"
+	exec(t, w.direct, "ANALYZE seeds")
+	exec1(t, lock, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT sluice.track_statistics('seeds')")
+	exec1(t, lock, "SELECT pg_advisory_lock(hashtextextended('sluice counter ' || id, 0)) FROM sluice.table_statistics; COMMIT")
+	becomes(t, watcher, progress, "postgres|count|public.seeds|0|3|t")
+	exec1(t, lock, "SELECT pg_advisory_unlock_all()")
+	becomes(t, watcher, progress, "SELECT 0")
+	want(t, watcher, "SELECT sluice.table_count('seeds')", "3")
+	for _, protocol := range []string{"simple", "extended"} {
+		exec1(t, lock, "BEGIN; LOCK TABLE seeds")
+		done := make(chan error, 1)
+		go func() {
+			const sql = "SELECT stored = actual FROM sluice.verify_statistics('seeds')"
+			if protocol == "simple" {
+				done <- drain(timed(t), worker, sql)
+				return
+			}
+			done <- worker.PgConn().ExecParams(timed(t), sql, nil, nil, nil, nil).Read().Err
+		}()
+		becomes(t, watcher, progress, "postgres|verify_statistics|seeds|NULL|NULL|t")
+		exec1(t, lock, "COMMIT")
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		becomes(t, watcher, progress, "SELECT 0")
+	}
+}
+
+// TestActivityOfHandles shows which handle is being made.
+func TestActivityOfHandles(t *testing.T) {
+	w := activityWorld(t, "act_handles")
+	exec(t, w.through, "CREATE TABLE gate (id int)", "CREATE FUNCTION wait() RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN NOT EXISTS (SELECT FROM gate); END'")
+	lock, worker, watcher := connect(t, w.direct), connect(t, w.through), connect(t, w.through)
+	progress := "SELECT role, what, relation, done FROM sluice.stat_progress WHERE database = current_database()"
+	exec1(t, lock, "BEGIN; LOCK TABLE gate")
+	done := make(chan error, 1)
+	go func() {
+		done <- drain(timed(t), worker, "SELECT row_count FROM sluice.materialize('SELECT id FROM few WHERE wait()', name => 'gated')")
+	}()
+	becomes(t, watcher, progress, "postgres|materialize|sluice_handle.gated|NULL")
+	exec1(t, lock, "COMMIT")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	want(t, watcher, progress, "SELECT 0")
+}

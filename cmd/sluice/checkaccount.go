@@ -13,8 +13,9 @@ const accountSQL = `SELECT privilege, use FROM (VALUES
  ('EXECUTE ON FUNCTION sluice.cancel_channel()', 'learn what pg_cancel_backend cancels', has_function_privilege('sluice.cancel_channel()', 'EXECUTE')),
  ('SELECT ON sluice.mask_salt', 'compute sluice.mask_hash', has_table_privilege('sluice.mask_salt', 'SELECT')
    OR NOT EXISTS (SELECT FROM sluice.column_mask WHERE expression LIKE '%mask_hash%')),
- ('EXECUTE ON FUNCTION sluice.fold_statistics(), sluice.fill_statistics()', 'look after counters',
-   has_function_privilege('sluice.fold_statistics()', 'EXECUTE') AND has_function_privilege('sluice.fill_statistics()', 'EXECUTE')
+ ('EXECUTE ON FUNCTION sluice.fold_statistics(), sluice.pending_statistics(), sluice.fill_statistics()', 'look after counters',
+   has_function_privilege('sluice.fold_statistics()', 'EXECUTE') AND has_function_privilege('sluice.pending_statistics()', 'EXECUTE')
+   AND has_function_privilege('sluice.fill_statistics()', 'EXECUTE')
    OR NOT EXISTS (SELECT FROM sluice.table_statistics))
 ) AS needed (privilege, use, held) WHERE NOT held`
 
