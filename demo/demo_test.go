@@ -88,7 +88,7 @@ func homeOnly(t *testing.T, more ...string) (Config, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	err = within(t.Context(), inDatabase(c.HomeURL), func(conn *pgconn.PgConn) error {
-		if err := loadHome(t.Context(), conn); err != nil {
+		if err := (Config{}).loadHome(t.Context(), conn); err != nil {
 			return err
 		}
 		return run(t.Context(), conn, append([]string{

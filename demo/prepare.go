@@ -20,6 +20,14 @@ type Config struct {
 	ProxyURL string // the same through the proxy
 	Dir      string // for the files outside of home
 	Out      io.Writer
+	// Progress is told what is being done, and how far it has come: done of total. It may be nil.
+	Progress func(what string, done, total int64)
+}
+
+func (c Config) progress(what string, done, total int64) {
+	if c.Progress != nil {
+		c.Progress(what, done, total)
+	}
 }
 
 // plainTables hold the same rows as the foreign tables, to compare with.
@@ -32,6 +40,7 @@ CREATE TABLE plain.weather (city text, day date, precipitation numeric(5,1), tem
 
 // Prepare makes the demo's database afresh, loads it, and declares the foreign tables through the proxy.
 func Prepare(ctx context.Context, c Config) error {
+	c.progress("making a DuckDB database and a Parquet file", 0, 0)
 	f, err := makeFiles(ctx, c.Dir)
 	if err != nil {
 		return err
@@ -39,10 +48,10 @@ func Prepare(ctx context.Context, c Config) error {
 	if err := within(ctx, c.HomeURL, func(conn *pgconn.PgConn) error { return makeDatabase(ctx, conn) }); err != nil {
 		return err
 	}
-	if err := within(ctx, inDatabase(c.HomeURL), func(conn *pgconn.PgConn) error { return loadHome(ctx, conn) }); err != nil {
+	if err := within(ctx, inDatabase(c.HomeURL), func(conn *pgconn.PgConn) error { return c.loadHome(ctx, conn) }); err != nil {
 		return err
 	}
-	return within(ctx, inDatabase(c.ProxyURL), func(conn *pgconn.PgConn) error { return declare(ctx, conn, c.Out, f) })
+	return within(ctx, inDatabase(c.ProxyURL), func(conn *pgconn.PgConn) error { return c.declare(ctx, conn, f) })
 }
 
 // makeDatabase makes the demo's database, without what an earlier demo left there.
@@ -51,7 +60,7 @@ func makeDatabase(ctx context.Context, conn *pgconn.PgConn) error {
 }
 
 // loadHome fills home's own table and the plain copies.
-func loadHome(ctx context.Context, conn *pgconn.PgConn) error {
+func (c Config) loadHome(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := run(ctx, conn, plainTables); err != nil {
 		return err
 	}
@@ -60,15 +69,29 @@ func loadHome(ctx context.Context, conn *pgconn.PgConn) error {
 		if err != nil {
 			return err
 		}
-		if _, err := conn.CopyFrom(ctx, bytes.NewReader(text), "COPY "+table+" FROM STDIN WITH (FORMAT csv, HEADER)"); err != nil {
+		rest := &reading{Reader: bytes.NewReader(text), total: int64(len(text)), progress: func(done, total int64) { c.progress("loading "+table+", bytes", done, total) }}
+		if _, err := conn.CopyFrom(ctx, rest, "COPY "+table+" FROM STDIN WITH (FORMAT csv, HEADER)"); err != nil {
 			return fmt.Errorf("loading %s: %w", table, err)
 		}
 	}
 	return run(ctx, conn, "ANALYZE")
 }
 
+// reading is a Reader that tells how much of it was read.
+type reading struct {
+	*bytes.Reader
+	total    int64
+	progress func(done, total int64)
+}
+
+func (r *reading) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	r.progress(r.total-int64(r.Len()), r.total)
+	return n, err
+}
+
 // declare is what a DBA types once.
-func declare(ctx context.Context, conn *pgconn.PgConn, out io.Writer, f files) error {
+func (c Config) declare(ctx context.Context, conn *pgconn.PgConn, f files) error {
 	statements := []string{
 		"CREATE EXTENSION sluice",
 		"CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database " + quote(f.database) + ")",
@@ -78,9 +101,10 @@ func declare(ctx context.Context, conn *pgconn.PgConn, out io.Writer, f files) e
 		"CREATE SCHEMA files",
 		"IMPORT FOREIGN SCHEMA files FROM SERVER files INTO files",
 	}
-	title(out, "Once: say what stands where")
-	for _, statement := range statements {
-		if _, err := fmt.Fprintln(out, statement+";"); err != nil {
+	title(c.Out, "Once: say what stands where")
+	for i, statement := range statements {
+		c.progress("declaring foreign tables", int64(i), int64(len(statements)))
+		if _, err := fmt.Fprintln(c.Out, statement+";"); err != nil {
 			return err
 		}
 		if err := run(ctx, conn, statement); err != nil {

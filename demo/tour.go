@@ -15,6 +15,7 @@ import (
 func Tour(ctx context.Context, c Config) error {
 	var failures []error
 	for i, s := range steps {
+		c.progress("the tour", int64(i), int64(len(steps)))
 		title(c.Out, fmt.Sprintf("%d. %s", i+1, s.title))
 		if err := c.runStep(ctx, s); err != nil {
 			_, _ = fmt.Fprintf(c.Out, "✗ %v\n", err)

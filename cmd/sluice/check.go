@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +29,9 @@ one line for each, with the remedy where something is wrong, and ends with exit 
 			if err := applySettings(cmd); err != nil {
 				return err
 			}
-			c := checker{out: cmd.OutOrStdout(), timeout: timeout, wrappers: map[string]engines.Wrapper{}}
+			drawn := newProgress(cmd.OutOrStdout())
+			defer drawn.end()
+			c := checker{out: drawn, timeout: timeout, wrappers: map[string]engines.Wrapper{}}
 			for _, w := range wrappers() {
 				c.wrappers[w.Name()] = w
 			}
@@ -45,10 +46,18 @@ one line for each, with the remedy where something is wrong, and ends with exit 
 
 // checker prints a line for each thing looked at and remembers whether one failed.
 type checker struct {
-	out      io.Writer
+	out      *progress
 	timeout  time.Duration
 	wrappers map[string]engines.Wrapper
 	failed   bool
+	// looked is how many databases and servers were looked at, of those that are known to be there.
+	looked, known int64
+}
+
+// look says that something is looked at now.
+func (c *checker) look() {
+	c.out.set("checking", c.looked, c.known)
+	c.looked++
 }
 
 // ok and fail print one line each.
@@ -124,7 +133,9 @@ func (c *checker) checkHome(ctx context.Context, config *pgconn.Config) {
 		return
 	}
 	installed := 0
+	c.known = int64(len(databases))
 	for _, database := range databases {
+		c.look()
 		if c.checkDatabase(ctx, config, database) {
 			installed++
 		}
@@ -181,7 +192,9 @@ func (c *checker) checkDatabase(ctx context.Context, config *pgconn.Config, data
 		c.checkAccount(ctx, session{conn}, database, config.User)
 		c.ok(what, fmt.Sprintf("catalog version %d, %d servers, %d relations", installed, len(snapshot.Servers), len(snapshot.Relations)))
 	}
+	c.known += int64(len(snapshot.Servers))
 	for _, server := range sortedServers(snapshot) {
+		c.look()
 		c.checkServer(ctx, session{conn}, database, server)
 	}
 	return true

@@ -61,7 +61,11 @@ func (f demoFlags) run(ctx context.Context, out io.Writer) (err error) {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", f.listen, err)
 	}
 	defer func() { _ = listener.Close() }()
+	drawn := newProgress(out)
+	defer drawn.end()
+	out = drawn
 	_, _ = fmt.Fprintln(out, "Starting a private Postgres as home …")
+	drawn.set("starting", 0, 0)
 	own, err := embedded.Start(ctx, filepath.Join(dir, "home"), embedded.Options{})
 	if err != nil {
 		return err
@@ -84,7 +88,7 @@ func (f demoFlags) run(ctx context.Context, out io.Writer) (err error) {
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(context.WithoutCancel(ctx), listener) }()
-	tour := demo.Config{HomeURL: own.URL("postgres"), ProxyURL: proxyURL(listener), Dir: dir, Out: out}
+	tour := demo.Config{HomeURL: own.URL("postgres"), ProxyURL: proxyURL(listener), Dir: dir, Out: out, Progress: drawn.set}
 	err = f.perform(ctx, tour, listener)
 	return errors.Join(err, endDemo(server), <-served)
 }
@@ -104,6 +108,7 @@ func (f demoFlags) perform(ctx context.Context, tour demo.Config, listener net.L
 	if f.once {
 		return nil
 	}
+	tour.Progress("", 0, 0)
 	_, _ = fmt.Fprintf(tour.Out, "\nServing until Ctrl-C. Your turn:\n\n  %s\n\n", psqlLine(listener.Addr().String(), demo.Database))
 	<-ctx.Done()
 	return nil
