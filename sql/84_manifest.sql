@@ -12,41 +12,6 @@ SELECT root, part FROM tree;
 GRANT SELECT ON sluice.table_parts TO PUBLIC;
 COMMENT ON VIEW sluice.table_parts IS 'tables, each with those that hold its rows';
 
--- What home knows of the rows and the size of tables. A table is not looked at while somebody has it for himself: that may be for long.
-CREATE OR REPLACE FUNCTION sluice.measured_tables(tables oid[])
-RETURNS TABLE (relation oid, rows bigint, bytes bigint, analyzed timestamptz, changed bigint)
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    WITH locked AS MATERIALIZED (
-        SELECT coalesce(i.indrelid, t.oid, l.relation) AS oid FROM pg_locks l LEFT JOIN pg_index i ON i.indexrelid = l.relation LEFT JOIN pg_class t ON t.reltoastrelid = l.relation
-        WHERE l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
-            AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-    ), parts AS MATERIALIZED (
-        SELECT p.root, c.oid, c.relkind, c.reltuples::float8, c.relpages::bigint, pg_stat_get_live_tuples(c.oid) AS live, EXISTS (SELECT FROM locked l WHERE l.oid = c.oid) AS locked
-        FROM sluice.table_parts p JOIN pg_class c ON c.oid = p.part WHERE p.root = ANY (tables)
-    ), sizes AS (
-        SELECT root, oid, relkind, reltuples, relpages, live,
-            CASE WHEN NOT locked AND relkind <> 'p' THEN pg_relation_size(oid) / current_setting('block_size')::bigint ELSE relpages END AS pages,
-            CASE WHEN NOT locked AND relkind <> 'p' THEN pg_total_relation_size(oid) END AS bytes
-        FROM parts
-    )
-    SELECT root, CASE WHEN bool_and(reltuples >= 0 OR live > 0 OR pages = 0) THEN sum(CASE
-            WHEN pages = 0 THEN 0 WHEN reltuples < 0 THEN live WHEN relpages > 0 THEN reltuples / relpages * pages ELSE reltuples END)::bigint END,
-        CASE WHEN bool_and(bytes IS NOT NULL) THEN sum(bytes)::bigint END,
-        max(greatest(pg_stat_get_last_analyze_time(oid), pg_stat_get_last_autoanalyze_time(oid))), sum(pg_stat_get_mod_since_analyze(oid))::bigint
-    FROM sizes WHERE relkind <> 'p' GROUP BY root
-$$;
-COMMENT ON FUNCTION sluice.measured_tables(oid[]) IS 'rows and sizes of tables, as home has measured them';
-
--- Whether row security holds for the current role on a table of home's, or on a foreign table.
-CREATE OR REPLACE FUNCTION sluice.is_filtered(relation oid) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN c.relkind IN ('r', 'p') THEN row_security_active(c.oid) ELSE EXISTS (
-        SELECT FROM sluice.row_security s JOIN pg_roles r ON r.rolname = current_user
-        WHERE s.relation = c.oid AND s.enabled AND NOT r.rolsuper AND NOT r.rolbypassrls AND (s.forced OR NOT pg_has_role(c.relowner, 'USAGE'))) END
-    FROM pg_class c WHERE c.oid = is_filtered.relation
-$$;
-COMMENT ON FUNCTION sluice.is_filtered(oid) IS 'whether row security holds for the current role';
-
 -- The columns that the current role may read. Of a table of home's with masks, those of the view that stands in for it.
 CREATE OR REPLACE VIEW sluice.readable_columns AS
 SELECT a.attrelid AS relation, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull,
@@ -59,18 +24,15 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_catalog.has_schema_privilege
 GRANT SELECT ON sluice.readable_columns TO PUBLIC;
 COMMENT ON VIEW sluice.readable_columns IS 'columns that the current role may read';
 
-CREATE OR REPLACE FUNCTION sluice.column_names(relation oid, numbers smallint[]) RETURNS jsonb
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT jsonb_agg(a.attname ORDER BY k.n) FROM unnest(numbers) WITH ORDINALITY AS k (num, n)
-    JOIN pg_attribute a ON a.attrelid = column_names.relation AND a.attnum = k.num
-$$;
-COMMENT ON FUNCTION sluice.column_names(oid, smallint[]) IS 'names of columns';
-
+-- One statement, planned once in a session: each function that it would call for a relation were planned for each.
 CREATE OR REPLACE FUNCTION sluice.manifest(schema name DEFAULT NULL) RETURNS jsonb
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     wanted constant name := manifest.schema;
+    -- No row security holds for these.
+    bypasses constant boolean := (SELECT r.rolsuper OR r.rolbypassrls FROM pg_roles r WHERE r.rolname = current_user);
+    block_size constant bigint := current_setting('block_size');
     document jsonb;
 BEGIN
     IF wanted IS NOT NULL AND NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = wanted) THEN
@@ -87,22 +49,47 @@ BEGIN
             WHEN wanted IS NOT NULL THEN n.nspname = wanted
             ELSE n.nspname NOT IN ('information_schema', 'sluice', 'sluice_cat', 'sluice_masked', 'sluice_handle') AND NOT starts_with(n.nspname, 'pg_') END
         GROUP BY r.relation
+    ), key_columns AS ( -- the columns of each key, and those that it refers to, where all may be read
+        SELECT k.oid, jsonb_agg(a.attname ORDER BY u.n) AS names, jsonb_agg(f.attname ORDER BY u.n) AS refers
+        FROM pg_constraint k JOIN columns c ON c.relation = k.conrelid AND c.numbers @> k.conkey
+        CROSS JOIN LATERAL unnest(k.conkey, k.confkey) WITH ORDINALITY AS u (num, refers, n)
+        JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.num
+        LEFT JOIN columns o ON o.relation = k.confrelid AND o.numbers @> k.confkey
+        LEFT JOIN pg_attribute f ON f.attrelid = o.relation AND f.attnum = u.refers
+        WHERE k.contype = 'p' OR k.contype = 'u' OR k.contype = 'f' AND o.relation IS NOT NULL
+        GROUP BY k.oid
     ), keys AS (
-        SELECT k.conrelid,
-            jsonb_agg(sluice.column_names(k.conrelid, k.conkey)) FILTER (WHERE k.contype = 'p') -> 0 AS primary_key,
-            jsonb_agg(sluice.column_names(k.conrelid, k.conkey) ORDER BY k.conname) FILTER (WHERE k.contype = 'u') AS uniques,
-            jsonb_agg(jsonb_build_object('columns', sluice.column_names(k.conrelid, k.conkey), 'schema', n.nspname, 'relation', f.relname,
-                'references', sluice.column_names(k.confrelid, k.confkey)) ORDER BY k.conname) FILTER (WHERE k.contype = 'f' AND o.numbers @> k.confkey) AS foreign_keys
-        FROM columns c JOIN pg_constraint k ON k.conrelid = c.relation AND k.contype IN ('p', 'u', 'f') AND c.numbers @> k.conkey
-        LEFT JOIN pg_class f ON f.oid = k.confrelid LEFT JOIN pg_namespace n ON n.oid = f.relnamespace LEFT JOIN columns o ON o.relation = k.confrelid
+        SELECT k.conrelid, jsonb_agg(c.names) FILTER (WHERE k.contype = 'p') -> 0 AS primary_key, jsonb_agg(c.names ORDER BY k.conname) FILTER (WHERE k.contype = 'u') AS uniques,
+            jsonb_agg(jsonb_build_object('columns', c.names, 'schema', n.nspname, 'relation', f.relname, 'references', c.refers) ORDER BY k.conname)
+                FILTER (WHERE k.contype = 'f') AS foreign_keys
+        FROM key_columns c JOIN pg_constraint k ON k.oid = c.oid LEFT JOIN pg_class f ON f.oid = k.confrelid LEFT JOIN pg_namespace n ON n.oid = f.relnamespace
         GROUP BY k.conrelid
+    ), locked AS MATERIALIZED ( -- tables that somebody has for himself, which may be for long: nobody looks at these
+        SELECT coalesce(i.indrelid, t.oid, l.relation) AS oid FROM pg_locks l LEFT JOIN pg_index i ON i.indexrelid = l.relation LEFT JOIN pg_class t ON t.reltoastrelid = l.relation
+        WHERE l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
+            AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+    ), parts AS MATERIALIZED (
+        SELECT p.root, c.oid, c.reltuples::float8, c.relpages::bigint, pg_stat_get_live_tuples(c.oid) AS live, EXISTS (SELECT FROM locked l WHERE l.oid = c.oid) AS locked
+        FROM columns JOIN sluice.table_parts p ON p.root = columns.relation JOIN pg_class c ON c.oid = p.part WHERE c.relkind <> 'p'
+    ), sizes AS MATERIALIZED (
+        SELECT root, oid, reltuples, relpages, live, CASE WHEN locked THEN relpages ELSE pg_relation_size(oid) / block_size END AS pages,
+            CASE WHEN NOT locked THEN pg_total_relation_size(oid) END AS bytes
+        FROM parts
+    ), measured AS (
+        SELECT root, CASE WHEN bool_and(reltuples >= 0 OR live > 0 OR pages = 0) THEN sum(CASE
+                WHEN pages = 0 THEN 0 WHEN reltuples < 0 THEN live WHEN relpages > 0 THEN reltuples / relpages * pages ELSE reltuples END)::bigint END AS rows,
+            CASE WHEN bool_and(bytes IS NOT NULL) THEN sum(bytes)::bigint END AS bytes,
+            max(greatest(pg_stat_get_last_analyze_time(oid), pg_stat_get_last_autoanalyze_time(oid))) AS analyzed, sum(pg_stat_get_mod_since_analyze(oid))::bigint AS changed
+        FROM sizes GROUP BY root
     ), counts AS (
         SELECT t.relation, min(t.source) AS source, sum(t.row_count)::bigint AS rows, max(t.updated_at) AS updated_at FROM sluice.table_counts t GROUP BY t.relation
-    ), relations AS (
-        SELECT n.nspname, c.relname, c.oid, c.relkind, columns.list, columns.masked, keys, counts, measured, sluice.is_filtered(c.oid) AS filtered
+    ), relations AS MATERIALIZED (
+        SELECT n.nspname, c.relname, c.oid, c.relkind, columns.list, columns.masked, keys, counts, measured, CASE
+            WHEN c.relkind IN ('r', 'p') THEN row_security_active(c.oid)
+            ELSE EXISTS (SELECT FROM sluice.row_security s WHERE s.relation = c.oid AND s.enabled AND NOT bypasses AND (s.forced OR NOT pg_has_role(c.relowner, 'USAGE'))) END AS filtered
         FROM columns JOIN pg_class c ON c.oid = columns.relation JOIN pg_namespace n ON n.oid = c.relnamespace
         LEFT JOIN keys ON keys.conrelid = c.oid LEFT JOIN counts ON counts.relation = c.oid
-        LEFT JOIN sluice.measured_tables((SELECT array_agg(relation) FROM columns)) measured ON measured.relation = c.oid
+        LEFT JOIN measured ON measured.root = c.oid
     )
     SELECT jsonb_build_object('database', current_database(), 'role', current_user, 'at', now(), 'relations', coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
         'schema', r.nspname, 'name', r.relname, 'comment', d.description, 'server', s.srvname, 'columns', r.list,
