@@ -19,6 +19,8 @@ func framesOf(stream engines.Stream) (formats []int16, ok bool) {
 		return s.Formats(), true
 	case *meter:
 		return framesOf(s.Stream)
+	case *headed:
+		return framesOf(s.Stream)
 	case *part: // it brings them into the formats that are wanted
 		_, ok := framesOf(s.cursor.stream)
 		return s.formats, ok

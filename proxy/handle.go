@@ -165,6 +165,9 @@ func (s *Session) keepRows(ctx context.Context, x *execution, h *handleRequest) 
 		rows, err = s.keepAt(ctx, x, table, h)
 		return table, rows, err
 	}
+	if rows, ok, err := s.streamKept(ctx, x, table, h.query); ok || err != nil {
+		return table, rows, err
+	}
 	prefix := "CREATE TABLE " + table + " AS "
 	rows, err = s.createFrom(ctx, x, prefix+h.query)
 	return table, rows, inQuery(err, h.query, utf8.RuneCountInString(prefix))

@@ -41,6 +41,7 @@ func (s *Session) keepAt(ctx context.Context, x *execution, table string, h *han
 			s.settle(y.ledger, s.cause(err))
 			return n, s.cause(err)
 		}
+		s.abandon(y.ledger)
 		if err != nil { // what an engine finds wrong with values home has the last word on
 			_ = s.endWrite(false)
 			if err := s.beginKept(ctx, server, keeper); err != nil {

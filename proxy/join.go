@@ -178,17 +178,23 @@ type query struct {
 
 // inputQuery is that of an input, whose text is written such that home reads it without doubt.
 func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
+	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: x.plainStyles(formats), reads: []string{inputName(in)}, input: in}
+}
+
+// plainStyles are those by which home reads values without doubt that come in the formats given.
+func (x *execution) plainStyles(formats []int16) engines.Styles {
 	styles := x.styles()
-	if !slices.Contains(formats, encode.Binary) {
-		if !strings.HasPrefix(styles.DateStyle, "ISO") {
-			_, order, _ := strings.Cut(styles.DateStyle, ",")
-			styles.DateStyle = "ISO," + order
-		}
-		if x.facts.ExtraFloatDigits < 1 {
-			styles.ExtraFloatDigits = "1"
-		}
+	if slices.Contains(formats, encode.Binary) {
+		return styles
 	}
-	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: styles, reads: []string{inputName(in)}, input: in}
+	if !strings.HasPrefix(styles.DateStyle, "ISO") {
+		_, order, _ := strings.Cut(styles.DateStyle, ",")
+		styles.DateStyle = "ISO," + order
+	}
+	if x.facts.ExtraFloatDigits < 1 {
+		styles.ExtraFloatDigits = "1"
+	}
+	return styles
 }
 
 // inputName is what an input reads.
