@@ -31,7 +31,11 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 		aggregate = 1
 	}
 	s.aggregated += aggregate
+	raised := s.raises
+	s.raises = false
 	list, ok := s.operands(f.Args, e)
+	raises := s.raises
+	s.raises = s.raises || raised
 	s.aggregated -= aggregate
 	if !ok {
 		return "", typ{}, false
@@ -44,8 +48,21 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 			return sql, t, true
 		}
 	}
-	return s.aggregate(name, f, list, e)
+	condition, ok := s.filter(f, e)
+	if !ok {
+		return "", typ{}, false
+	}
+	for i := range list {
+		if raises && condition != "" && !list[i].plain {
+			list[i].sql = within(condition, list[i].sql)
+		}
+	}
+	return s.aggregate(name, f, list, condition, e)
 }
+
+// within has an expression computed only where a condition is true, as what stands in an aggregate with FILTER is: engines may
+// compute that for all rows.
+func within(condition, sql string) string { return "CASE WHEN " + condition + " THEN " + sql + " END" }
 
 // unwrap takes a literal that is cast to a type of its own kind, as Postgres prints it in rules and views, for a literal.
 func (o *operand) unwrap() {
@@ -64,8 +81,23 @@ func plainCall(f *pg_query.FuncCall) bool {
 	return !f.AggDistinct && f.AggFilter == nil && !f.AggStar && len(f.AggOrder) == 0 && f.Over == nil
 }
 
+// filter prints the condition in FILTER; empty for none.
+func (s *shipper) filter(f *pg_query.FuncCall, e *scope) (string, bool) {
+	if f.AggFilter == nil {
+		return "", true
+	}
+	end := s.level() // it is a condition
+	condition, t, ok := s.expression(f.AggFilter, e)
+	end()
+	if !ok || t.OID != boolOID {
+		s.no("this FILTER is evaluated at home")
+		return "", false
+	}
+	return condition, true
+}
+
 // aggregate prints an aggregate, or a function of a window.
-func (s *shipper) aggregate(name string, f *pg_query.FuncCall, list []operand, e *scope) (string, typ, bool) {
+func (s *shipper) aggregate(name string, f *pg_query.FuncCall, list []operand, condition string, e *scope) (string, typ, bool) {
 	if f.AggDistinct && !list[0].typ.Groupable() {
 		return s.unproven("DISTINCT over %s", list[0].typ.Name())
 	}
@@ -79,11 +111,11 @@ func (s *shipper) aggregate(name string, f *pg_query.FuncCall, list []operand, e
 	if !ok || len(f.AggOrder) > 0 != strings.Contains(sql, "$o") || f.AggDistinct && !strings.Contains(sql, "$d") {
 		return s.unproven("function %s(%s)", name, typeNames(list))
 	}
-	order, ok := s.within(f, e)
+	order, ok := s.sorted(f, condition, e)
 	if !ok {
 		return "", typ{}, false
 	}
-	suffix, ok := s.suffix(f, e)
+	suffix, ok := s.suffix(f, condition, e)
 	if !ok {
 		return "", typ{}, false
 	}
@@ -97,11 +129,14 @@ func (s *shipper) aggregate(name string, f *pg_query.FuncCall, list []operand, e
 	return strings.NewReplacer("$d", distinct, "$o", order, "$f", suffix).Replace(sql), t, true
 }
 
-// within prints the ORDER BY inside of an aggregate.
-func (s *shipper) within(f *pg_query.FuncCall, e *scope) (string, bool) {
+// sorted prints the ORDER BY inside of an aggregate.
+func (s *shipper) sorted(f *pg_query.FuncCall, condition string, e *scope) (string, bool) {
 	var keys []string
 	for _, n := range f.AggOrder {
 		sql, t, ok := s.expression(n.GetSortBy().Node, e)
+		if condition != "" {
+			sql = within(condition, sql)
+		}
 		if ok {
 			sql, ok = s.ordered(n.GetSortBy(), sql, t)
 		}
@@ -117,16 +152,9 @@ func (s *shipper) within(f *pg_query.FuncCall, e *scope) (string, bool) {
 }
 
 // suffix prints FILTER and OVER.
-func (s *shipper) suffix(f *pg_query.FuncCall, e *scope) (string, bool) {
+func (s *shipper) suffix(f *pg_query.FuncCall, condition string, e *scope) (string, bool) {
 	suffix := ""
-	if f.AggFilter != nil {
-		end := s.level() // it is a condition
-		condition, t, ok := s.expression(f.AggFilter, e)
-		end()
-		if !ok || t.OID != boolOID {
-			s.no("this FILTER is evaluated at home")
-			return "", false
-		}
+	if condition != "" {
 		suffix = " FILTER (WHERE " + condition + ")"
 	}
 	if f.Over == nil {

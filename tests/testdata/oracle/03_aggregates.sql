@@ -82,3 +82,9 @@ SELECT sum(name) FROM {s}.emp;
 SELECT avg(count(*)) FROM {s}.emp;
 SELECT name FROM {s}.emp GROUP BY dept;
 SELECT row_number() OVER nowin FROM {s}.emp;
+-- what stands in an aggregate with FILTER is computed for no other rows
+SELECT w, sum(k / 0) FILTER (WHERE k < '-1') FROM {s}.nums GROUP BY 1 ORDER BY 1;
+SELECT sum(10 / z::int) FILTER (WHERE z <> 0), count(1 / z::int) FILTER (WHERE z > 0), max(k + 2147483647) FILTER (WHERE k < 0) FROM {s}.nums;
+SELECT array_agg(k ORDER BY 1 / z::int, k) FILTER (WHERE z <> 0), string_agg(k::text, ',' ORDER BY k) FILTER (WHERE 5 / nullif(z::int, 0) IS NOT NULL) FROM {s}.nums;
+SELECT sum(10 / z::int) FILTER (WHERE z >= 0) FROM {s}.nums;
+SELECT k, sum(10 / z::int) FILTER (WHERE z <> 0) OVER (ORDER BY k) FROM {s}.nums ORDER BY 1;
