@@ -158,6 +158,8 @@ BEGIN
             sluice.markdown_text(quote_ident(m ->> 'role'))), '',
         '- Numbers of rows that are said to be "about" are estimates. Do not count large tables. The others are exact: `SELECT sluice.table_count(''schema.table'')` has them at once.',
         '- Ask for few rows: name the columns, and use WHERE and LIMIT, with ORDER BY a key.',
+        CASE WHEN to_regprocedure('sluice.page(text,integer,text)') IS NOT NULL THEN
+            '- `SELECT * FROM sluice.page(''SELECT … ORDER BY …'', 50)` has 50 rows of a query, however many there are; the `page_token` of the last one as third argument has the next 50.' END,
         CASE WHEN to_regprocedure('sluice.document(text,integer,integer)') IS NOT NULL THEN
             '- `SELECT * FROM sluice.document(''SELECT …'', 200, 65536)` has a result as JSON up to 200 rows and 64 kB, and keeps a larger one as a table that it names.' END,
         '- Columns that are masked do not show their values. Where you see your own rows alone, so do counts and sums.',

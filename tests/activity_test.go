@@ -205,3 +205,47 @@ func TestActivityOfHandles(t *testing.T) {
 	}
 	want(t, watcher, progress, "SELECT 0")
 }
+
+// TestActivityInStatements reads the views in statements of all kinds, each of which shows what is so at its time.
+func TestActivityInStatements(t *testing.T) {
+	w := activityWorld(t, "act_kinds")
+	conn := connect(t, w.through)
+	exec1(t, conn, "CREATE TABLE kept (n bigint)")
+	const calls = "(SELECT coalesce(sum(calls), 0) FROM sluice.stat_statements WHERE database = current_database() AND query LIKE '%é%')"
+	for _, c := range []struct{ sql, answer string }{
+		{"SELECT " + calls, "1"},
+		{"SELECT 1; SELECT " + calls + "; SELECT 2", "1\n2\n2"},
+		{"BEGIN READ ONLY; SELECT " + calls + "; COMMIT", "BEGIN\n3\nCOMMIT"},
+		{"BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT " + calls + "; COMMIT", "BEGIN\n4\nCOMMIT"},
+		{"PREPARE p AS SELECT " + calls + "; EXECUTE p", "PREPARE\n5"},
+		{"EXECUTE p", "6"},
+		{"BEGIN; DECLARE c CURSOR FOR SELECT " + calls + "; FETCH c; COMMIT", "BEGIN\nDECLARE CURSOR\n7\nCOMMIT"},
+		{"INSERT INTO kept SELECT " + calls + " RETURNING n", "8"},
+		{"CREATE TEMP TABLE made AS SELECT " + calls + " AS n; SELECT n FROM made", "SELECT 1\n9"},
+		{"SELECT count(*) > 0 FROM few f CROSS JOIN sluice.stat_activity a WHERE a.pid = pg_backend_pid()", "t"},
+		{"WITH s AS MATERIALIZED (SELECT * FROM sluice.stat_statements) SELECT count(*) > 0 FROM s, few", "t"},
+		{"SET search_path = sluice, public; SELECT count(*) > 0 FROM stat_statements; RESET search_path", "SET\nt\nRESET"},
+		{"SET client_encoding = 'LATIN1'; SELECT max(query) FROM sluice.stat_statements WHERE query LIKE 'SELECT id AS%'; RESET client_encoding", "SET\nSELECT id AS \"\xe9\" FROM few\nRESET"},
+		{"SET standard_conforming_strings = off; SET escape_string_warning = off; SELECT count(*) > 0 FROM sluice.stat_statements WHERE query <> '\\n'; RESET standard_conforming_strings", "SET\nSET\nt\nRESET"},
+		{"COPY (SELECT count(*) > 0 FROM sluice.stat_statements) TO STDOUT", "COPY 1"},
+		{"SET ROLE act_kinds; SELECT count(*) FROM sluice.stat_statements; RESET ROLE", "SET\n0\nRESET"},
+		{"BEGIN; SELECT 1 / 0; ROLLBACK", "22012"},
+		{"ROLLBACK; SELECT count(*) > 0 FROM sluice.stat_statements", "ROLLBACK\nt"},
+	} {
+		rows(t, conn, "SELECT id AS \"é\" FROM few")
+		want(t, conn, c.sql, c.answer)
+	}
+	for _, sql := range []string{"EXPLAIN SELECT * FROM sluice.stat_activity", "EXPLAIN ANALYZE SELECT * FROM sluice.stat_statements"} {
+		if got := rows(t, conn, sql); !strings.Contains(got, "Function Scan on jsonb_to_recordset") {
+			t.Errorf("%s: %s", sql, got)
+		}
+	}
+	for i := range 3 { // prepared once; one of those above was in a failed block
+		rows(t, conn, "SELECT id AS \"é\" FROM few")
+		var n int
+		if err := conn.QueryRow(timed(t), "SELECT calls FROM sluice.stat_statements WHERE query = $1 AND database = current_database()", "SELECT id AS \"é\" FROM few").Scan(&n); err != nil || n != 18+i {
+			t.Errorf("%d calls, %v", n, err)
+		}
+	}
+	want(t, conn, "SELECT query FROM sluice.stat_activity WHERE pid = pg_backend_pid() AND 'é' = 'é'", "SELECT query FROM sluice.stat_activity WHERE pid = pg_backend_pid() AND 'é' = 'é'")
+}

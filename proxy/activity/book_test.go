@@ -140,3 +140,16 @@ func TestReckon(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkStatement is what a statement that has run before costs, with one stream.
+func BenchmarkStatement(b *testing.B) {
+	book := New()
+	for b.Loop() {
+		s := book.Begin(Origin{Database: "d", Role: 1}, "SELECT a, b FROM t WHERE id = $1", "remote", time.Now())
+		o := s.Open("lake", nil, time.Now())
+		o.Read(1, 8)
+		s.Sent(1, 8)
+		s.End(-1, false)
+		o.Close()
+	}
+}
