@@ -85,10 +85,14 @@ func (s *Session) serverNamed(name string) *catalog.Server {
 	return nil
 }
 
-// extension carries out CREATE, ALTER and DROP EXTENSION sluice in the transaction that is open.
+// extension carries out CREATE, ALTER and DROP EXTENSION sluice in the transaction that is open. What follows in the same query text
+// is looked at by what there is then.
 func (s *Session) extension(ctx context.Context, x *execution) (*cursor, error) {
 	tag, notices, err := catalog.Extension(x.statement.Node.Stmt)(ctx, s)
-	return nil, s.defined(x, tag, notices, err)
+	if err = s.defined(x, tag, notices, err); err == nil {
+		err = s.refresh(ctx)
+	}
+	return nil, err
 }
 
 // define lets home define SQL/MED objects on our wrappers and then checks their options, as Postgres asks a validator last:

@@ -131,3 +131,46 @@ func TestHandlesInDuckDBSwept(t *testing.T) {
 	becomes(t, conn, "SELECT count(*) FROM kept", "2") // z, and what is another's
 	want(t, conn, "SELECT count(*) FROM sluice_handle.z", "1000")
 }
+
+// TestHandlesInDuckDBOfRoles has masks and row filters hold in what is kept at a server, whoever computes it.
+func TestHandlesInDuckDBOfRoles(t *testing.T) {
+	w := keeperWorld(t)
+	exec(t, w.direct, "DROP ROLE IF EXISTS keep_maker, keep_reader", "CREATE ROLE keep_maker", "CREATE ROLE keep_reader")
+	t.Cleanup(func() {
+		exec(t, w.direct, "DROP OWNED BY keep_maker, keep_reader CASCADE", "DROP ROLE keep_maker, keep_reader")
+	})
+	exec(t, w.through, "GRANT SELECT ON item, plain TO keep_maker", "GRANT USAGE ON FOREIGN SERVER lake, keep TO keep_maker", "SELECT sluice.set_row_filter('item', 'keep_maker', 'id < 10')",
+		"SELECT sluice.set_column_mask('item', 'name', $$'***'$$)", "SELECT sluice.set_column_mask('plain', 'a', 'a / 10 * 10')")
+	conn := connect(t, w.through)
+	want(t, conn, "SET ROLE keep_maker", "SET")
+	for _, server := range []string{"lake", "keep"} {
+		want(t, conn, "SELECT row_count FROM sluice.materialize('TABLE item', server => '"+server+"', name => 'item_"+server+"')", "10")
+		want(t, conn, "SELECT count(*), min(name), max(name) FROM sluice_handle.item_"+server, "10|***|***")
+		want(t, conn, "SELECT row_count FROM sluice.materialize('TABLE plain', server => '"+server+"', name => 'plain_"+server+"')", "100")
+		want(t, conn, "SELECT count(DISTINCT a) FROM sluice_handle.plain_"+server, "11")
+		want(t, conn, "SELECT row_count FROM sluice.materialize('SELECT count(*) AS n FROM item WHERE 1 / (id - 500) IS NOT NULL', server => '"+server+"')", "1") // home knows better
+		for _, sql := range []string{"INSERT INTO sluice_handle.item_" + server + " VALUES (1)", "DELETE FROM sluice_handle.item_" + server, "TRUNCATE sluice_handle.item_" + server} {
+			want(t, conn, sql, "42501")
+		}
+	}
+	other := connect(t, w.through)
+	want(t, other, "SET ROLE keep_reader; SELECT count(*) FROM sluice.ctas_handles", "SET\n0")
+	want(t, other, "SELECT * FROM sluice_handle.item_lake", "42501")
+	want(t, conn, "GRANT SELECT ON sluice_handle.item_lake TO keep_reader", "GRANT")
+	want(t, other, "SELECT count(*), max(name) FROM sluice_handle.item_lake; SELECT relation FROM sluice.ctas_handles", "10|***\nsluice_handle.item_lake")
+	want(t, other, "SELECT sluice.drop_handle(handle_id) FROM sluice.ctas_handles", "42501")
+	want(t, other, "SELECT * FROM sluice.materialize('SELECT 1 AS a', server => 'keep')", "42501")
+	want(t, conn, "SELECT count(sluice.drop_handle(handle_id)) FROM sluice.ctas_handles", "6")
+}
+
+// TestDropExtensionWithHandles drops the extension with handles only where it is told to, and makes it anew.
+func TestDropExtensionWithHandles(t *testing.T) {
+	w := keeperWorld(t)
+	conn := connect(t, w.through)
+	want(t, conn, "DROP SERVER lake CASCADE; SELECT row_count FROM sluice.materialize('TABLE plain', server => 'keep', name => 'there'); SELECT row_count FROM sluice.materialize('TABLE plain', name => 'here')", "DROP SERVER\n100\n100")
+	want(t, conn, "DROP EXTENSION sluice", "2BP01")
+	want(t, conn, "SELECT count(*) FROM sluice.ctas_handles", "2")
+	want(t, conn, "DROP EXTENSION sluice CASCADE; SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'sluice%'", "DROP EXTENSION\n0")
+	want(t, conn, "CREATE EXTENSION sluice; SELECT count(*) FROM sluice.ctas_handles", "CREATE EXTENSION\n0")
+	want(t, conn, "SELECT row_count FROM sluice.materialize('TABLE plain', name => 'here')", "100")
+}
