@@ -9,6 +9,9 @@ CREATE TABLE IF NOT EXISTS sluice.table_statistics (
     key_types regtype[]   NOT NULL,
     repaired  timestamptz           -- when it was last; repairs wait for each other at this row
 );
+ALTER TABLE sluice.table_statistics ADD COLUMN IF NOT EXISTS covers name[] NOT NULL DEFAULT '{}'; -- columns whose distinct values are counted
+ALTER TABLE sluice.table_statistics ADD COLUMN IF NOT EXISTS cover_types regtype[] NOT NULL DEFAULT '{}';
+ALTER TABLE sluice.table_statistics ADD COLUMN IF NOT EXISTS cover uuid; -- under which their rows are counted; NULL for no such columns
 COMMENT ON TABLE sluice.table_statistics IS 'tables whose rows are counted';
 GRANT SELECT ON sluice.table_statistics TO PUBLIC;
 
@@ -34,6 +37,26 @@ CREATE TABLE IF NOT EXISTS sluice.table_statistics_delta (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 CREATE INDEX IF NOT EXISTS table_statistics_void ON sluice.table_statistics_delta (id) WHERE void;
 COMMENT ON TABLE sluice.table_statistics_delta IS 'rows that statements have added to tables, or taken from them';
+
+-- The same for coverage, by keys and what is covered. These are many: so the sums stand in a table of their own, once they are folded,
+-- with the number of those that have rows by keys alone. They are void where a mark in the deltas has no as_of.
+CREATE TABLE IF NOT EXISTS sluice.table_coverage_delta (LIKE sluice.table_statistics_delta INCLUDING ALL)
+WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+COMMENT ON TABLE sluice.table_coverage_delta IS 'rows that statements have added to tables, or taken from them, by what is covered';
+CREATE TABLE IF NOT EXISTS sluice.table_coverage (
+    id      uuid   NOT NULL,
+    "group" jsonb  NOT NULL,
+    rows    bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS table_coverage_group ON sluice.table_coverage USING hash ("group");
+COMMENT ON TABLE sluice.table_coverage IS 'how many rows tables have by what is covered, up to the deltas';
+CREATE TABLE IF NOT EXISTS sluice.table_coverage_sum (
+    id      uuid   NOT NULL,
+    "group" jsonb  NOT NULL, -- {} without keys
+    covered bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS table_coverage_sum_id ON sluice.table_coverage_sum (id);
+COMMENT ON TABLE sluice.table_coverage_sum IS 'how much of what is covered has rows, up to the deltas';
 
 -- Why a count may be wrong, until it is repaired. What is to be filled the proxy counts by itself.
 CREATE TABLE IF NOT EXISTS sluice.table_statistics_doubt (
@@ -130,7 +153,7 @@ BEGIN
         types := types || a.oid::regtype;
     END LOOP;
     IF cardinality(keys) <> (SELECT count(DISTINCT k) FROM unnest(keys) k) THEN
-        RAISE duplicate_column USING MESSAGE = 'a column is named twice in group_by';
+        RAISE duplicate_column USING MESSAGE = 'a column is named twice';
     END IF;
     RETURN types;
 END
@@ -161,38 +184,65 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 COMMENT ON FUNCTION sluice.group_query(name[], regtype[], text) IS 'the query for the groups of rows';
 
+-- What a counter counts, and where: rows by its keys, and for coverage rows by these and the columns that are covered, where none of
+-- those is NULL.
+CREATE OR REPLACE FUNCTION sluice.count_scopes(counter uuid, OUT id uuid, OUT deltas text, OUT keys name[], OUT types regtype[], OUT condition text) RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT s.id, 'sluice.table_statistics_delta', s.keys, s.key_types, '' FROM sluice.table_statistics s WHERE s.id = counter
+    UNION ALL
+    SELECT s.cover, 'sluice.table_coverage_delta', s.keys || s.covers, s.key_types || s.cover_types, ' WHERE ' || (SELECT string_agg(format('%I IS NOT NULL', c), ' AND ') FROM unnest(s.covers) c)
+    FROM sluice.table_statistics s WHERE s.id = counter AND s.cover IS NOT NULL
+$$;
+COMMENT ON FUNCTION sluice.count_scopes(uuid) IS 'what a counter counts';
+
 -- Makes the function of a counter's triggers. Transition tables hold what a statement has done to all that it reaches
 -- from the table it names; each writer runs this with its owner's rights, as nobody may write to the counters.
 CREATE OR REPLACE FUNCTION sluice.write_counter(counter uuid) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
-    s sluice.table_statistics := (SELECT t FROM sluice.table_statistics t WHERE t.id = counter);
+    scope record;
+    added text;
+    removed text;
+    plus text := '';
+    minus text := '';
+    moved text := '';
+    void text := '';
+    settings text := '';
 BEGIN
+    FOR scope IN SELECT * FROM sluice.count_scopes(counter) LOOP
+        added := sluice.group_query(scope.keys, scope.types, 'added' || scope.condition);
+        removed := sluice.group_query(scope.keys, scope.types, 'removed' || scope.condition);
+        plus := plus || format('INSERT INTO %s (id, "group", rows) SELECT %L, n."group", n.rows FROM (%s) AS n WHERE n.rows > 0; ', scope.deltas, scope.id, added);
+        minus := minus || format('INSERT INTO %s (id, "group", rows) SELECT %L, o."group", -o.rows FROM (%s) AS o WHERE o.rows > 0; ', scope.deltas, scope.id, removed);
+        moved := moved || format('INSERT INTO %s (id, "group", rows) SELECT %L, m."group", sum(m.rows)
+            FROM (%s UNION ALL SELECT o."group", -o.rows FROM (%s) AS o) AS m GROUP BY 2 HAVING sum(m.rows) <> 0; ', scope.deltas, scope.id, added, removed);
+        void := void || format('INSERT INTO %s (id, rows, void) VALUES (%L, 0, true); ', scope.deltas, scope.id);
+        IF scope.types && '{float4,float8,timetz,timestamptz,interval,bytea}'::regtype[] THEN
+            settings := $$SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1 SET bytea_output = 'hex'$$;
+        END IF;
+    END LOOP;
     EXECUTE format($ddl$CREATE OR REPLACE FUNCTION sluice.%1$I() RETURNS trigger
-        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp %5$s AS $count$
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp %2$s AS $count$
         BEGIN
             IF TG_LEVEL = 'ROW' THEN
                 IF sluice.may_be_merge() THEN
-                    PERFORM sluice.doubt_count(%2$L, true, 'MERGE may have moved rows between partitions');
+                    PERFORM sluice.doubt_count(%3$L, true, 'MERGE may have moved rows between partitions');
                 END IF;
                 RETURN NEW;
             ELSIF TG_OP = 'INSERT' THEN
-                INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT %2$L, n."group", n.rows FROM (%3$s) AS n WHERE n.rows > 0;
+                %4$s
             ELSIF TG_OP = 'DELETE' THEN
-                INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT %2$L, o."group", -o.rows FROM (%4$s) AS o WHERE o.rows > 0;
+                %5$s
             ELSIF TG_OP = 'UPDATE' THEN
-                INSERT INTO sluice.table_statistics_delta (id, "group", rows)
-                SELECT %2$L, m."group", sum(m.rows) FROM (%3$s UNION ALL SELECT o."group", -o.rows FROM (%4$s) AS o) AS m GROUP BY 2 HAVING sum(m.rows) <> 0;
+                %6$s
             ELSIF TG_WHEN = 'AFTER' THEN
-                INSERT INTO sluice.table_statistics_delta (id, rows, void) VALUES (%2$L, 0, true);
+                %7$s
             ELSE
-                PERFORM sluice.count_member(%2$L, TG_RELID, -1);
+                PERFORM sluice.count_member(%3$L, TG_RELID, -1);
             END IF;
             RETURN NULL;
         END
-        $count$ $ddl$, sluice.counter_name(counter), counter, sluice.group_query(s.keys, s.key_types, 'added'), sluice.group_query(s.keys, s.key_types, 'removed'),
-        CASE WHEN s.key_types && '{float4,float8,timetz,timestamptz,interval,bytea}'::regtype[] THEN
-            $$SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1 SET bytea_output = 'hex'$$ ELSE '' END);
+        $count$ $ddl$, sluice.counter_name(counter), settings, counter, plus, minus, moved, void);
     EXECUTE format('REVOKE ALL ON FUNCTION sluice.%I() FROM PUBLIC', sluice.counter_name(counter));
     EXECUTE format('COMMENT ON FUNCTION sluice.%I() IS %L', sluice.counter_name(counter), 'counts rows');
 END
@@ -205,14 +255,16 @@ CREATE OR REPLACE FUNCTION sluice.count_member(counter uuid, member oid, sign in
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres'
 SET extra_float_digits = 1 SET bytea_output = 'hex' AS $$
 DECLARE
-    s sluice.table_statistics := (SELECT t FROM sluice.table_statistics t WHERE t.id = counter);
+    scope record;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         PERFORM sluice.doubt_count(counter, true, 'partitions or children have changed');
         RETURN;
     END IF;
-    EXECUTE format('INSERT INTO sluice.table_statistics_delta (id, "group", rows) SELECT $1, g."group", $2 * g.rows FROM (%s) AS g WHERE g.rows > 0',
-        sluice.group_query(s.keys, s.key_types, 'ONLY ' || member::regclass)) USING counter, sign;
+    FOR scope IN SELECT * FROM sluice.count_scopes(counter) LOOP
+        EXECUTE format('INSERT INTO %s (id, "group", rows) SELECT $1, g."group", $2 * g.rows FROM (%s) AS g WHERE g.rows > 0', scope.deltas,
+            sluice.group_query(scope.keys, scope.types, 'ONLY ' || member::regclass || scope.condition)) USING scope.id, sign;
+    END LOOP;
 END
 $$;
 COMMENT ON FUNCTION sluice.count_member(uuid, oid, int) IS 'counts the rows of one table of a tree';
@@ -227,7 +279,7 @@ LANGUAGE sql STABLE AS $$
     CROSS JOIN LATERAL (VALUES
         ('sluice_count_insert'::name, 'AFTER INSERT', 'REFERENCING NEW TABLE AS added', true),
         ('sluice_count_delete', 'AFTER DELETE', 'REFERENCING OLD TABLE AS removed', true),
-        ('sluice_count_update', 'AFTER UPDATE', 'REFERENCING OLD TABLE AS removed NEW TABLE AS added', s.keys <> '{}' OR c.relkind = 'p'),
+        ('sluice_count_update', 'AFTER UPDATE', 'REFERENCING OLD TABLE AS removed NEW TABLE AS added', s.keys || s.covers <> '{}' OR c.relkind = 'p'),
         ('sluice_count_truncate', CASE WHEN s.relation = member AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = member))
             THEN 'AFTER' ELSE 'BEFORE' END || ' TRUNCATE', '', true),
         ('~sluice_count_move', 'BEFORE UPDATE', '', c.relkind = 'r' AND c.relispartition)) AS e (name, event, tables, needed)

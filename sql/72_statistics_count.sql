@@ -1,8 +1,16 @@
 -- The counts, and what keeps them short and right.
 
--- A row for each group of a counted table, one for a table without groups. Whoever may read all rows of a table may read it.
+-- What is known of each group of a counted table, or of a table without groups. Whoever may read all rows of a table may read it.
+DO $do$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = pg_catalog.to_regclass('sluice.table_counts') AND attname = 'covered_count') THEN
+        DROP VIEW IF EXISTS sluice.table_counts;
+    END IF;
+END
+$do$;
 CREATE OR REPLACE VIEW sluice.table_counts WITH (security_barrier) AS
-SELECT s.relation, c."group", CASE WHEN state.source <> 'pending' THEN coalesce(c.row_count, 0) END AS row_count, state.source, c.updated_at
+SELECT s.relation, c."group", CASE WHEN state.source <> 'pending' THEN coalesce(c.row_count, 0) END AS row_count,
+    CASE WHEN state.source <> 'pending' AND s.cover IS NOT NULL THEN coalesce(v.covered, 0) END AS covered_count, state.source, c.updated_at
 FROM sluice.table_statistics s
 JOIN pg_catalog.pg_class r ON r.oid = s.relation
 CROSS JOIN LATERAL (
@@ -17,6 +25,19 @@ LEFT JOIN LATERAL (
     WHERE d.id = s.id AND coalesce(d.as_of, d.seq) >= (SELECT max(coalesce(v.as_of, v.seq)) FROM sluice.table_statistics_delta v WHERE v.id = s.id AND v.void)
     GROUP BY d."group"
     HAVING s.keys = '{}' OR d."group" IS NOT NULL AND sum(d.rows) <> 0) AS c ON state.source <> 'pending'
+LEFT JOIN LATERAL ( -- what was summed up, and what the deltas behind that change; not looked at where nobody asks for covered_count
+    WITH ends AS (
+        SELECT max(coalesce(d.as_of, d.seq)) AS void, bool_or(d.as_of IS NULL) AS fresh FROM sluice.table_coverage_delta d WHERE d.id = s.cover AND d.void
+    ), net AS (
+        SELECT d."group", sum(d.rows) AS rows FROM sluice.table_coverage_delta d CROSS JOIN ends e
+        WHERE d.id = s.cover AND NOT d.void AND coalesce(d.as_of, d.seq) >= e.void GROUP BY d."group"
+    )
+    SELECT p."group", sum(p.covered)::bigint AS covered FROM (
+        SELECT t."group", t.covered FROM sluice.table_coverage_sum t CROSS JOIN ends e WHERE t.id = s.cover AND NOT e.fresh
+        UNION ALL
+        SELECT n."group" - s.covers::text[], (coalesce(f.rows, 0) + n.rows > 0)::int - (coalesce(f.rows, 0) > 0)::int
+        FROM net n CROSS JOIN ends e LEFT JOIN sluice.table_coverage f ON f."group" = n."group" AND f.id = s.cover AND NOT e.fresh) AS p
+    GROUP BY p."group") AS v ON v."group" = coalesce(c."group", '{}')
 WHERE pg_catalog.has_table_privilege(s.relation, 'SELECT') AND pg_catalog.has_schema_privilege(r.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(s.relation);
 GRANT SELECT ON sluice.table_counts TO PUBLIC;
 COMMENT ON VIEW sluice.table_counts IS 'how many rows tables have';
@@ -50,6 +71,8 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET 
 SET extra_float_digits = 1 SET bytea_output = 'hex' AS $$
 DECLARE
     s sluice.table_statistics;
+    scope record;
+    doubts bigint[];
 BEGIN
     SELECT * INTO s FROM sluice.table_statistics t WHERE t.id = counter;
     IF NOT FOUND THEN
@@ -59,27 +82,35 @@ BEGIN
     PERFORM sluice.lock_counter(counter);
     IF repair THEN -- under REPEATABLE READ, one of two repairs that see the same difference fails here
         UPDATE sluice.table_statistics t SET repaired = now() WHERE t.id = counter RETURNING * INTO s;
-        INSERT INTO sluice.table_statistics_delta (id, as_of, rows, void) SELECT counter, 0, 0, true
-        WHERE NOT EXISTS (SELECT FROM sluice.table_statistics_delta d WHERE d.id = counter AND d.void);
+        FOR scope IN SELECT * FROM sluice.count_scopes(counter) LOOP
+            EXECUTE format('INSERT INTO %1$s (id, as_of, rows, void) SELECT $1, 0, 0, true WHERE NOT EXISTS (SELECT FROM %1$s d WHERE d.id = $1 AND d.void)', scope.deltas) USING scope.id;
+        END LOOP;
+        doubts := ARRAY(SELECT d.number FROM sluice.table_statistics_doubt d WHERE d.id = counter);
     END IF;
-    RETURN QUERY EXECUTE format($q$
-        WITH deltas AS MATERIALIZED (
-            SELECT coalesce(as_of, seq) AS step, "group", rows, void FROM sluice.table_statistics_delta WHERE id = $1
-        ), counts AS MATERIALIZED (
-            SELECT "group", sum(stored)::bigint AS stored, sum(actual)::bigint AS actual FROM (
-                SELECT "group", rows AS stored, 0 AS actual FROM deltas WHERE NOT void AND step >= (SELECT max(step) FROM deltas WHERE void)
-                UNION ALL
-                SELECT g."group", 0, g.rows FROM (%1$s) AS g) AS u
-            GROUP BY "group"
-        )%2$s
-        SELECT "group", stored, actual FROM counts WHERE stored <> 0 OR actual <> 0 OR "group" IS NULL ORDER BY "group"$q$,
-        sluice.group_query(s.keys, s.key_types, s.relation::text),
-        CASE WHEN repair THEN $r$, repaired AS (
-            INSERT INTO sluice.table_statistics_delta (id, as_of, "group", rows)
-            SELECT $1, (SELECT max(step) FROM deltas), "group", actual - stored FROM counts WHERE actual <> stored
-        ), settled AS (
-            DELETE FROM sluice.table_statistics_doubt WHERE id = $1
-        )$r$ ELSE '' END) USING counter;
+    FOR scope IN SELECT * FROM sluice.count_scopes(counter) LOOP
+        RETURN QUERY EXECUTE format($q$
+            WITH deltas AS MATERIALIZED (
+                SELECT coalesce(as_of, seq) AS step, "group", rows, void FROM %4$s WHERE id = $1 %5$s
+            ), counts AS MATERIALIZED (
+                SELECT "group", sum(stored)::bigint AS stored, sum(actual)::bigint AS actual FROM (
+                    SELECT "group", rows AS stored, 0 AS actual FROM deltas WHERE NOT void AND (step IS NULL OR step >= (SELECT max(step) FROM deltas WHERE void))
+                    UNION ALL
+                    SELECT g."group", 0, g.rows FROM (%1$s) AS g) AS u
+                GROUP BY "group"
+            )%2$s
+            SELECT "group", stored, actual FROM counts WHERE %3$s ORDER BY "group"$q$,
+            sluice.group_query(scope.keys, scope.types, s.relation || scope.condition),
+            CASE WHEN repair THEN format($r$, repaired AS (
+                INSERT INTO %s (id, as_of, "group", rows)
+                SELECT $1, (SELECT max(step) FROM deltas), "group", actual - stored FROM counts WHERE actual <> stored
+            )$r$, scope.deltas) ELSE '' END,
+            CASE scope.id WHEN counter THEN $w$stored <> 0 OR actual <> 0 OR "group" IS NULL$w$ ELSE 'stored <> actual' END, scope.deltas,
+            CASE scope.id WHEN s.cover THEN $w$UNION ALL SELECT NULL, "group", rows, false FROM sluice.table_coverage f WHERE f.id = $1
+                AND NOT EXISTS (SELECT FROM sluice.table_coverage_delta d WHERE d.id = $1 AND d.void AND d.as_of IS NULL)$w$ ELSE '' END) USING scope.id;
+    END LOOP;
+    IF repair THEN -- what came later may be of what was not seen
+        DELETE FROM sluice.table_statistics_doubt d WHERE d.id = counter AND d.number = ANY (doubts);
+    END IF;
 END
 $$;
 COMMENT ON FUNCTION sluice.compare_counts(uuid, boolean) IS 'compares a count with the rows';
@@ -156,7 +187,7 @@ BEGIN
         SELECT e.rows - (SELECT count(*) FROM sums) INTO before FROM ends e;
         folded := folded + before;
     END LOOP;
-    RETURN folded;
+    RETURN folded + sluice.fold_coverage();
 END
 $$;
 REVOKE ALL ON FUNCTION sluice.fold_statistics() FROM PUBLIC;

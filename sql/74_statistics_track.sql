@@ -1,12 +1,16 @@
 -- Which tables are counted, and what becomes of their counters when tables change.
 
--- Counts the rows of a table from now on, in groups by columns of it where some are given. Writers wait until this transaction
--- ends: so a large table is counted later, by a proxy or sluice.verify_statistics, while they go on.
-CREATE OR REPLACE FUNCTION sluice.track_statistics(relation regclass, group_by text[] DEFAULT NULL) RETURNS void
+-- Counts the rows of a table from now on, in groups by columns of it where some are given, and the distinct values of other columns.
+-- Writers wait until this transaction ends: so a large table is counted later, by a proxy or sluice.verify_statistics, while they go on.
+DROP FUNCTION IF EXISTS sluice.track_statistics(regclass, text[]);
+CREATE OR REPLACE FUNCTION sluice.track_statistics(relation regclass, group_by text[] DEFAULT NULL, coverage text[] DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     keys constant name[] := coalesce(group_by, '{}');
+    covers constant name[] := coalesce(coverage, '{}');
+    types regtype[];
     counter uuid;
+    scope record;
     member oid;
 BEGIN
     IF track_statistics.relation IS NULL THEN
@@ -19,9 +23,13 @@ BEGIN
         RAISE duplicate_object USING MESSAGE = format('rows of "%s" are counted already', (SELECT c.relname FROM pg_class c WHERE c.oid = track_statistics.relation)),
             HINT = format('To count them in other groups, call sluice.untrack_statistics(%L) first.', track_statistics.relation);
     END IF;
-    INSERT INTO sluice.table_statistics AS s (relation, keys, key_types) VALUES (track_statistics.relation, keys, sluice.key_types(track_statistics.relation, keys))
+    types := sluice.key_types(track_statistics.relation, keys || covers);
+    INSERT INTO sluice.table_statistics AS s (relation, keys, key_types, covers, cover_types, cover)
+    VALUES (track_statistics.relation, keys, types[:cardinality(keys)], covers, types[cardinality(keys) + 1:], CASE WHEN covers <> '{}' THEN gen_random_uuid() END)
     RETURNING s.id INTO counter;
-    INSERT INTO sluice.table_statistics_delta (id, rows, void) VALUES (counter, 0, true);
+    FOR scope IN SELECT * FROM sluice.count_scopes(counter) LOOP
+        EXECUTE format('INSERT INTO %s (id, rows, void) VALUES ($1, 0, true)', scope.deltas) USING scope.id;
+    END LOOP;
     PERFORM sluice.write_counter(counter);
     FOR member IN SELECT t.member FROM sluice.table_tree(track_statistics.relation) t LOOP
         PERFORM sluice.make_count_triggers(counter, member);
@@ -36,8 +44,8 @@ BEGIN
     PERFORM sluice.bump_catalog_version();
 END
 $$;
-REVOKE ALL ON FUNCTION sluice.track_statistics(regclass, text[]) FROM PUBLIC;
-COMMENT ON FUNCTION sluice.track_statistics(regclass, text[]) IS 'has the rows of a table counted';
+REVOKE ALL ON FUNCTION sluice.track_statistics(regclass, text[], text[]) FROM PUBLIC;
+COMMENT ON FUNCTION sluice.track_statistics(regclass, text[], text[]) IS 'has the rows of a table counted';
 
 CREATE OR REPLACE FUNCTION sluice.untrack_statistics(relation regclass) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
@@ -75,9 +83,9 @@ DECLARE
 BEGIN
     PERFORM sluice.check_countable(s.relation);
     PERFORM sluice.check_keys(counter);
-    types := sluice.key_types(s.relation, s.keys);
-    IF types <> s.key_types THEN
-        UPDATE sluice.table_statistics t SET key_types = types WHERE t.id = counter;
+    types := sluice.key_types(s.relation, s.keys || s.covers);
+    IF types <> s.key_types || s.cover_types THEN
+        UPDATE sluice.table_statistics t SET key_types = types[:cardinality(s.keys)], cover_types = types[cardinality(s.keys) + 1:] WHERE t.id = counter;
         PERFORM sluice.write_counter(counter);
         PERFORM sluice.doubt_count(counter, true, 'columns have changed');
     END IF;
@@ -148,7 +156,7 @@ CREATE OR REPLACE FUNCTION sluice.check_keys(counter uuid) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     s sluice.table_statistics := (SELECT t FROM sluice.table_statistics t WHERE t.id = counter);
-    gone constant name := (SELECT k FROM unnest(s.keys) k WHERE NOT EXISTS (
+    gone constant name := (SELECT k FROM unnest(s.keys || s.covers) k WHERE NOT EXISTS (
         SELECT FROM pg_attribute a WHERE a.attrelid = s.relation AND a.attname = k AND a.attnum > 0 AND NOT a.attisdropped) LIMIT 1);
 BEGIN
     IF gone IS NOT NULL THEN
@@ -231,7 +239,7 @@ DECLARE
 BEGIN
     FOR counter IN
         SELECT s.id FROM sluice.table_statistics s JOIN sluice.table_statistics_member m USING (id)
-        WHERE m.relation = pg_event_trigger_table_rewrite_oid() AND s.keys <> '{}'
+        WHERE m.relation = pg_event_trigger_table_rewrite_oid() AND s.keys || s.covers <> '{}'
     LOOP
         PERFORM sluice.doubt_count(counter, true, 'columns have changed');
     END LOOP;
@@ -247,7 +255,7 @@ DECLARE
 BEGIN
     FOR s IN
         SELECT t.id, t.relation FROM sluice.table_statistics t
-        WHERE EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE c.classid = 'pg_type'::regclass AND c.objid = ANY (t.key_types::oid[])) ORDER BY t.relation
+        WHERE EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE c.classid = 'pg_type'::regclass AND c.objid = ANY ((t.key_types || t.cover_types)::oid[])) ORDER BY t.relation
     LOOP
         EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', s.relation);
         PERFORM sluice.doubt_count(s.id, true, 'a type has changed');
