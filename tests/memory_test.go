@@ -170,6 +170,8 @@ func TestMemory(t *testing.T) {
 		{"federated with home", "SET sluice.route = 'federated'", "SELECT m.* FROM many m JOIN narrow n ON n.i = m.i WHERE n.i BETWEEN 1 AND 1000000", false, 1000000},
 		{"evaluated at home", "", "SELECT reverse(t) FROM small", false, 500000},
 		{"read-only", "SET default_transaction_read_only = on", "SELECT reverse(t) FROM small WHERE i < 250000", false, 250000},
+		{"handle, 1x", "BEGIN", "SELECT * FROM sluice.materialize('SELECT * FROM small WHERE i < 50000')", false, 1},
+		{"handle, 10x", "BEGIN", "SELECT * FROM sluice.materialize('TABLE small')", false, 1},
 		{"cursor", "BEGIN; DECLARE c CURSOR FOR SELECT * FROM big", "FETCH 1000000 FROM c", false, 1000000},
 	})
 	t.Run("a client that stops reading", func(t *testing.T) { stalled(t, c, url) })
