@@ -34,8 +34,12 @@ func (s *Session) createHandle(ctx context.Context, x *execution) (*cursor, erro
 	if err := h.take(c.Into); err != nil {
 		return nil, err
 	}
+	if len(x.described.params) == 0 && plainInto(c) {
+		return nil, s.createPlain(ctx, x, c.Query, h)
+	}
 	if h.server != "" {
-		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "CREATE TABLE makes handles at home only"), "Use sluice.materialize(…, server => %q).", h.server)
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a handle at server %q takes no parameters, and nothing of CREATE TABLE AS but its query", h.server),
+			"Leave out what is home's own: column names, storage parameters, USING, TABLESPACE, WITH NO DATA.")
 	}
 	stripped, err := parser.FromNode(st.Node)
 	if err != nil {
@@ -52,6 +56,33 @@ func (s *Session) createHandle(ctx context.Context, x *execution) (*cursor, erro
 		x.tag = fixedTag("CREATE TABLE AS")
 	}
 	return nil, nil
+}
+
+// plainInto reports whether a CREATE TABLE AS says nothing of its table but the name, and has a query of its own.
+func plainInto(c *pg_query.CreateTableAsStmt) bool {
+	into := c.Into
+	return c.Query.GetExecuteStmt() == nil && len(into.ColNames) == 0 && len(into.Options) == 0 && into.AccessMethod == "" && into.TableSpaceName == "" && !into.SkipData &&
+		into.Rel.Relpersistence == "p"
+}
+
+// createPlain makes a handle as sluice.materialize does.
+func (s *Session) createPlain(ctx context.Context, x *execution, query *pg_query.Node, h handleRequest) error {
+	text, err := parser.Deparse(&pg_query.RawStmt{Stmt: query})
+	if err != nil {
+		return err
+	}
+	h.query = text
+	table, n, err := s.keepRows(ctx, x, &h)
+	if err == nil {
+		_, err = s.noteHandle(ctx, table, h, n)
+	}
+	if err != nil {
+		e := *pgerr.From(err)
+		e.InternalQuery, e.InternalPosition = "", 0
+		return &e
+	}
+	x.tag = fixedTag(selectTag(n))
+	return nil
 }
 
 // take reads the options that are ours, and takes them out of the statement.

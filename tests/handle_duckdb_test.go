@@ -31,6 +31,8 @@ func TestHandlesInDuckDB(t *testing.T) {
 	want(t, conn, "SELECT row_count FROM sluice.materialize('SELECT id FROM sluice_handle.a WHERE id < 7', server => 'lake', name => 'b'); INSERT INTO plain SELECT id FROM sluice_handle.b; COMMIT", "7\nINSERT 0 7\nCOMMIT")
 	want(t, connect(t, w.through), "SELECT (SELECT count(*) FROM sluice_handle.a), (SELECT sum(id) FROM sluice_handle.b), (SELECT count(*) FROM plain)", "1000|21|107")
 	want(t, conn, "SELECT owner, server, row_count FROM sluice.ctas_handles WHERE relation = 'sluice_handle.b'::regclass", "postgres|lake|7")
+	want(t, conn, "CREATE TABLE sluice_handle.made WITH (sluice.server = 'keep', sluice.ttl = '1 day') AS SELECT id FROM item WHERE id < 9", "SELECT 9")
+	want(t, conn, "SELECT server, row_count, expires_at > now() + '23 hours' FROM sluice.ctas_handles WHERE relation = 'sluice_handle.made'::regclass; SELECT sum(id) FROM sluice_handle.made", "keep|9|t\n36")
 	for mode, query := range map[pgx.QueryExecMode]string{pgx.QueryExecModeCacheStatement: "TABLE item", pgx.QueryExecModeExec: "SELECT 5 AS a"} {
 		var n int64
 		if err := conn.QueryRow(timed(t), "SELECT row_count FROM sluice.materialize($1, server => $2)", mode, query, "keep").Scan(&n); err != nil || n != 1000 && n != 1 {
@@ -93,7 +95,10 @@ func TestHandlesInDuckDBRefused(t *testing.T) {
 		"BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep'); SELECT * FROM sluice.materialize('TABLE item', server => 'lake')": "0A000",
 		"BEGIN; DELETE FROM mine; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep')":                                                 "0A000",
 		"BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'keep'); PREPARE TRANSACTION 'x'":                                          "0A000",
-		"CREATE TABLE sluice_handle.x WITH (sluice.server = 'keep') AS TABLE item":                                                                          "0A000",
+		"CREATE TABLE sluice_handle.x WITH (sluice.server = 'keep', fillfactor = 70) AS TABLE item":                                                         "0A000",
+		"CREATE TABLE sluice_handle.x (a) WITH (sluice.server = 'keep') AS SELECT id FROM item":                                                             "0A000",
+		"CREATE TABLE sluice_handle.x WITH (sluice.server = 'keep') AS SELECT 1 / (id - 3) AS a FROM item":                                                  "22012",
+		"CREATE TABLE sluice_handle.x WITH (sluice.server = 'files') AS TABLE item":                                                                         "0A000",
 		"CREATE SERVER no FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '" + w.file + "', handles 'true')":                                           "HV00D",
 	} {
 		if got := rows(t, conn, sql); got != code {

@@ -26,6 +26,9 @@ func TestHandles(t *testing.T) {
 	want(t, conn, "SELECT count(*), sum(count) FROM sluice_handle.b", "7|1000")
 	want(t, conn, "SELECT materialize.row_count FROM sluice.materialize('SELECT i.name, p.a FROM item i JOIN plain p ON p.a = i.id -- all') WHERE row_count > 5", "100")
 	want(t, conn, "CREATE TABLE sluice_handle.c WITH (sluice.ttl = '1 day', fillfactor = 70) AS SELECT id FROM item WHERE id < 5", "SELECT 5")
+	want(t, conn, "CREATE TABLE sluice_handle.cc (x, y) AS SELECT id, name FROM item WHERE id < 3 ORDER BY id; SELECT x, y FROM sluice_handle.cc", "SELECT 3\n0|n0\n1|n1\n2|n2")
+	want(t, conn, "CREATE TABLE sluice_handle.empty AS SELECT id FROM item WITH NO DATA; SELECT row_count FROM sluice.ctas_handles WHERE relation = 'sluice_handle.empty'::regclass", "CREATE TABLE AS\n0")
+	want(t, conn, "CREATE UNLOGGED TABLE sluice_handle.ul AS SELECT id FROM item; SELECT relpersistence FROM pg_class WHERE oid = 'sluice_handle.ul'::regclass", "SELECT 1000\nu")
 	want(t, conn, "PREPARE p(int) AS SELECT id FROM item WHERE id < $1; CREATE TABLE sluice_handle.d AS EXECUTE p(3)", "PREPARE\nSELECT 3")
 	want(t, conn, "SELECT relation, owner, server, row_count, expires_at > now() + interval '23 hours' FROM sluice.ctas_handles WHERE relation::text ~ '[.].$' ORDER BY relation::text",
 		"sluice_handle.a|postgres|NULL|90|f\nsluice_handle.b|postgres|NULL|7|f\nsluice_handle.c|postgres|NULL|5|t\nsluice_handle.d|postgres|NULL|3|f")
