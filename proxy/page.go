@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/parser/page"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/wire"
@@ -27,7 +28,7 @@ const (
 )
 
 // pages reports whether a text may have calls of sluice.page and its kin.
-func (s *Session) pages(text string) bool { return s.snapshot.Installed && page.Mentions(text) }
+func (s *Session) pages(text string) bool { return page.Mentions(text) }
 
 // expandQuery expands the text of a simple query that is one statement; those of several are expanded when it is their turn.
 func (s *Session) expandQuery(text string) (string, error) {
@@ -39,7 +40,7 @@ func (s *Session) expandQuery(text string) (string, error) {
 	}
 	s.settleTransaction()
 	expanded, err := s.expand(text)
-	if err == nil && expanded != text && !s.home.inBlock() { // what was asked is no part of the client's transaction
+	if err == nil && s.home.pipelines() && !s.home.inBlock() { // what was asked is no part of the client's transaction
 		err = s.syncHome(s.ctx)
 	}
 	return expanded, err
@@ -82,6 +83,11 @@ func (s *Session) expand(text string) (string, error) {
 	}
 	run := s.begin()
 	defer run.end()
+	if !s.snapshot.Installed { // it may have been, since
+		if err := s.refresh(run.ctx); err != nil || !s.snapshot.Installed {
+			return text, err
+		}
+	}
 	var b strings.Builder
 	at := 0
 	for _, c := range calls {
@@ -216,6 +222,9 @@ func (s *Session) describePage(ctx context.Context, q *page.Query, facts *page.F
 	fields := make([]page.Field, len(d.fields))
 	for i, f := range d.fields {
 		fields[i] = page.Field{Name: string(f.Name), OID: f.DataTypeOID}
+		if dialect.BuiltIn(f.DataTypeOID) {
+			fields[i].Type = dialect.Postgres{}.Type(f.DataTypeOID, -1)
+		}
 	}
 	return q.Describe(fields, func(oid uint32) (string, error) { return s.enumName(ctx, oid) })
 }

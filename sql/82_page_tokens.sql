@@ -2,27 +2,33 @@
 -- a JSON array of texts, and behind all that the first 16 bytes of its HMAC-SHA256. The proxy writes calls of these functions into
 -- statements, see package parser/page.
 
--- What governs reading, in 8 bytes: tokens hold as long as it stays.
+-- What governs reading, in 8 bytes: tokens hold as long as it stays. In plpgsql, as a session plans it once.
 CREATE OR REPLACE FUNCTION sluice.page_policies() RETURNS bytea
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT substr(sha256(convert_to(concat_ws('/',
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN substr(sha256(convert_to(concat_ws('/',
         (SELECT string_agg(r::text, ';' ORDER BY r.relation) FROM sluice.row_security r),
         (SELECT string_agg(p::text, ';' ORDER BY p.relation, p.name) FROM sluice.policy p),
         (SELECT string_agg(m::text, ';' ORDER BY m.relation, m.column_name) FROM sluice.column_mask m),
-        (SELECT string_agg(p.oid::text || '.' || p.xmin, ';' ORDER BY p.oid) FROM pg_policy p)), 'UTF8')), 1, 8)
+        (SELECT string_agg(p.oid::text || '.' || p.xmin, ';' ORDER BY p.oid) FROM pg_policy p)), 'UTF8')), 1, 8);
+END
 $$;
 COMMENT ON FUNCTION sluice.page_policies() IS 'a digest of all policies and masks';
 
 CREATE OR REPLACE FUNCTION sluice.page_role() RETURNS oid
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT to_regrole(quote_ident(coalesce(nullif(current_setting('role'), 'none'), session_user)))::oid
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN to_regrole(quote_ident(coalesce(nullif(current_setting('role'), 'none'), session_user)))::oid;
+END
 $$;
 COMMENT ON FUNCTION sluice.page_role() IS 'the role that a statement is run as, whoever owns the function that asks';
 
 -- A seal says what a token is good for: a query with its order (a digest of 8 bytes), a role (4) and policies (8).
 CREATE OR REPLACE FUNCTION sluice.page_seal(digest text) RETURNS bytea
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT decode(digest, 'hex') || int4send(sluice.page_role()::int) || sluice.page_policies()
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN decode(digest, 'hex') || int4send(sluice.page_role()::int) || sluice.page_policies();
+END
 $$;
 COMMENT ON FUNCTION sluice.page_seal(text) IS 'what tokens of a query are good for at present';
 
@@ -32,13 +38,13 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 COMMENT ON FUNCTION sluice.page_mac(sluice.page_key, bytea) IS 'signs a token';
 
--- The token of a row by its sort keys. A row that the next one has all of its keys in common with has none: what follows it could
--- not be told apart.
-CREATE OR REPLACE FUNCTION sluice.page_token(seal bytea, keys text[], tied boolean DEFAULT false) RETURNS text
+-- The tokens of rows by their sort keys, each an array in JSON; NULL for the last of them, which nothing follows. Rows that have all keys
+-- in common with the next one have none: what follows them could not be told apart.
+CREATE OR REPLACE FUNCTION sluice.page_tokens(seal bytea, keys text[], tied boolean DEFAULT false) RETURNS text[]
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     signer sluice.page_key;
-    message bytea;
+    head bytea;
 BEGIN
     IF tied THEN
         RAISE invalid_parameter_value USING MESSAGE = 'two rows of the query of sluice.page have the same sort keys',
@@ -48,11 +54,14 @@ BEGIN
         RAISE insufficient_privilege USING MESSAGE = 'a token for another role cannot be made';
     END IF;
     SELECT * INTO STRICT signer FROM sluice.page_key ORDER BY id DESC LIMIT 1;
-    message := set_byte('.', 0, 1) || int2send(signer.id) || seal || convert_to(array_to_json(keys)::text, 'UTF8');
-    RETURN translate(encode(message || sluice.page_mac(signer, message), 'base64'), E'+/=\n', '-_');
+    head := set_byte('.', 0, 1) || int2send(signer.id) || seal;
+    RETURN ARRAY(
+        SELECT CASE WHEN m.i < cardinality(keys) THEN
+            translate(encode(m.message || substr(sha256(signer.outer_pad || sha256(signer.inner_pad || m.message)), 1, 16), 'base64'), E'+/=\n', '-_') END
+        FROM (SELECT k.i, head || convert_to(k.k, 'UTF8') AS message FROM unnest(keys) WITH ORDINALITY AS k (k, i)) AS m ORDER BY m.i);
 END
 $$;
-COMMENT ON FUNCTION sluice.page_token(bytea, text[], boolean) IS 'the token of a row of a page';
+COMMENT ON FUNCTION sluice.page_tokens(bytea, text[], boolean) IS 'the tokens of the rows of a page';
 
 -- The sort keys in a token, NULL for none. It raises an error that says what is wrong with a token that was not made for this.
 CREATE OR REPLACE FUNCTION sluice.page_keys(seal bytea, token text, number int) RETURNS text[]

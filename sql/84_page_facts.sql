@@ -1,8 +1,10 @@
 -- What the proxy must know of the tables and functions that a query of sluice.page names, to page it. Of tables with children by
--- inheritance nothing is said: constraints and indexes of one of them are not those of all.
+-- inheritance nothing is said: constraints and indexes of one of them are not those of all. It has
+-- no search path of its own, so all names in it are qualified.
 CREATE OR REPLACE FUNCTION sluice.page_facts(relations oid[], functions text[]) RETURNS json
-LANGUAGE sql STABLE AS $$
-    SELECT pg_catalog.json_build_object(
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN pg_catalog.json_build_object(
         'max', pg_catalog.current_setting('sluice.max_page_size', true),
         'unindexed', pg_catalog.current_setting('sluice.on_unindexed_page', true),
         'writes', pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off'
@@ -13,6 +15,8 @@ LANGUAGE sql STABLE AS $$
                  WHERE p.proname OPERATOR(pg_catalog.=) ANY (functions::pg_catalog.name[]) AND (p.proretset OR p.prokind OPERATOR(pg_catalog.=) 'a')),
         'relations', (SELECT pg_catalog.json_agg(CASE WHEN c.oid IS NOT NULL THEN pg_catalog.json_build_object(
             'oid', c.oid::pg_catalog.int8, 'kind', c.relkind, 'schema', n.nspname, 'name', c.relname,
+            'wrapper', (SELECT w.fdwname FROM pg_catalog.pg_foreign_table t JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) t.ftserver
+                        JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid OPERATOR(pg_catalog.=) s.srvfdw WHERE t.ftrelid OPERATOR(pg_catalog.=) c.oid),
             'plain', NOT (c.relkind OPERATOR(pg_catalog.=) 'r' AND c.relhassubclass),
             'columns', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('name', a.attname, 'num', a.attnum, 'notnull', a.attnotnull,
                     'masked', EXISTS (SELECT FROM sluice.column_mask m WHERE m.relation OPERATOR(pg_catalog.=) c.oid AND m.column_name OPERATOR(pg_catalog.=) a.attname),
@@ -32,7 +36,8 @@ LANGUAGE sql STABLE AS $$
                 WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisvalid)) END ORDER BY r.i)
             FROM pg_catalog.unnest(relations) WITH ORDINALITY AS r (oid, i)
             LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.oid
-            LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace))
+            LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace));
+END
 $$;
 COMMENT ON FUNCTION sluice.page_facts(oid[], text[]) IS 'what the proxy must know of tables to page a query';
 

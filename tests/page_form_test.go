@@ -73,6 +73,7 @@ func TestPageForms(t *testing.T) {
 	home := hometest.Start(t)
 	direct := hometest.Database(t, home)
 	through := strings.Replace(direct, home.Addr(), startProxy(t, home), 1)
+	early := connect(t, through)
 	exec(t, through, "CREATE EXTENSION sluice", "CREATE TABLE c (id int PRIMARY KEY, name text NOT NULL)", "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')",
 		"CREATE TABLE o (id int PRIMARY KEY, c int REFERENCES c, n numeric, at timestamptz, d date, f float8, i interval, b bytea, u uuid, m mood)",
 		"INSERT INTO c SELECT i, 'c' || i FROM generate_series(1, 5) i",
@@ -81,6 +82,7 @@ func TestPageForms(t *testing.T) {
 		CASE WHEN i % 3 > 0 THEN i * interval '1 month -1 day 0.000001 s' END, CASE WHEN i % 6 > 0 THEN decode(lpad(i::text, 4, '0'), 'hex') END, md5(i::text)::uuid, (ARRAY['sad', 'ok', 'happy', NULL])[1 + i % 4]::mood
 		FROM generate_series(1, 30) i`, "CREATE VIEW v AS SELECT * FROM o", "CREATE TABLE parent (id int PRIMARY KEY, s int NOT NULL)", "CREATE TABLE child () INHERITS (parent)",
 		"INSERT INTO parent SELECT i, 1 FROM generate_series(1, 5) i", "INSERT INTO child SELECT i, 2 FROM generate_series(3, 9) i")
+	want(t, early, "SELECT id FROM sluice.page('SELECT id FROM c', 1)", "1") // of a session that was there before the extension
 	conn := connect(t, through)
 	for _, query := range []string{ // whose first column is a unique one
 		"SELECT id FROM o ORDER BY n", "SELECT id FROM o ORDER BY at DESC", "SELECT id FROM o ORDER BY d NULLS FIRST", "SELECT id FROM o ORDER BY f DESC NULLS LAST", "SELECT id FROM o ORDER BY i, id",

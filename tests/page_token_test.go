@@ -64,7 +64,7 @@ func TestPageTokens(t *testing.T) {
 	want(t, reader, "SELECT id FROM sluice.page('SELECT id, name FROM t ORDER BY name', 20)", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19")
 	exec(t, w.through, "SELECT sluice.set_column_mask('t', 'id', 'NULL')")
 	want(t, reader, "SELECT * FROM sluice.page('SELECT id, name FROM t ORDER BY id', 7)", "22023")
-	want(t, reader, "SELECT sluice.page_token(decode('00112233445566770000000a0011223344556677', 'hex'), '{1}')", "42501")
+	want(t, reader, "SELECT sluice.page_tokens(decode('00112233445566770000000a0011223344556677', 'hex'), '{1}')", "42501")
 	want(t, reader, "SELECT * FROM sluice.page_key", "42501")
 	want(t, reader, "SELECT sluice.rotate_page_key()", "42501")
 }

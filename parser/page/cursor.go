@@ -61,8 +61,8 @@ func (q *Query) Fetch(columns []string, name string, o Options) (string, error) 
 	for i, c := range columns {
 		list[i] = "r." + quote(c)
 	}
-	return "(WITH sluice_rows AS MATERIALIZED (SELECT * FROM " + page + " AS p WHERE NOT (SELECT sluice.cursor_done(" + cursor + "))), " +
+	return "(WITH sluice_page AS MATERIALIZED (SELECT * FROM " + page + " AS p WHERE NOT (SELECT sluice.cursor_done(" + cursor + "))), " +
 		"sluice_moved AS MATERIALIZED (SELECT sluice.move_cursor(" + cursor + ", pg_catalog.count(*), (pg_catalog.array_agg(r." + TokenColumn +
-		"))[pg_catalog.count(*)]) AS moved FROM sluice_rows r) " +
-		"SELECT " + strings.Join(list, ", ") + " FROM sluice_rows r WHERE (SELECT m.moved FROM sluice_moved m))", nil
+		"))[pg_catalog.count(*)]) AS moved FROM sluice_page r) " +
+		"SELECT " + strings.Join(list, ", ") + " FROM sluice_page r WHERE (SELECT m.moved FROM sluice_moved m))", nil
 }

@@ -21,6 +21,7 @@ const TokenColumn = "page_token"
 type Field struct {
 	Name string
 	OID  uint32
+	Type string // the name of a built-in type, as a cast has it; empty for any other
 }
 
 // Options say what page is wanted.
@@ -58,6 +59,7 @@ func (q *Query) Inner() (string, error) {
 // Describe takes in the columns of what Inner yields. name returns the name of a type that is not built in, empty for one that keys
 // cannot have.
 func (q *Query) Describe(fields []Field, name func(oid uint32) (string, error)) ([]string, error) {
+	q.fields = fields
 	own := fields
 	if q.hides {
 		own = fields[len(q.keys):]
@@ -125,14 +127,17 @@ func (q *Query) Expand(columns []string, o Options) (string, error) {
 		}
 		tied = append(tied, "pg_catalog.lead("+column+") OVER () IS NOT DISTINCT FROM "+column)
 	}
-	token := "sluice.page_token((SELECT a.seal FROM sluice_after a), ARRAY[" + strings.Join(keys, ", ") + "]"
+	row := "pg_catalog.array_to_json(ARRAY[" + strings.Join(keys, ", ") + "])::pg_catalog.text AS keys"
+	arguments := "pg_catalog.array_agg(k.keys)"
 	if !q.unique || !q.sworn {
-		token += ", " + strings.Join(tied, " AND ")
+		row += ", pg_catalog.lead(true) OVER () AND " + strings.Join(tied, " AND ") + " AS tied"
+		arguments += ", pg_catalog.bool_or(k.tied)"
 	}
-	token = "CASE WHEN pg_catalog.lead(true) OVER () THEN " + token + ") END AS " + TokenColumn
+	token := "((SELECT t.tokens FROM sluice_tokens t))[pg_catalog.row_number() OVER ()] AS " + TokenColumn
 	return "(WITH sluice_after AS MATERIALIZED (SELECT s.seal, s.keys, s.nulls FROM sluice.page_start(" + x.arguments() +
-		", " + array(q.notNull, "int8") + ", " + array(q.uniques, "oid") + ", " + itoa(nullable) + ") AS s) SELECT " + strings.Join(append(list, token), ", ") +
-		" FROM (" + x.rows() + ") AS p LIMIT " + x.limit(0) + ")", nil
+		", " + array(q.notNull, "int8") + ", " + array(q.uniques, "oid") + ", " + itoa(nullable) + ") AS s), sluice_rows AS MATERIALIZED (" + x.rows() +
+		"), sluice_tokens AS MATERIALIZED (SELECT sluice.page_tokens((SELECT a.seal FROM sluice_after a), " + arguments + ") AS tokens FROM (SELECT " + row +
+		" FROM sluice_rows AS p) AS k) SELECT " + strings.Join(append(list, token), ", ") + " FROM sluice_rows AS p LIMIT " + x.limit(0) + ")", nil
 }
 
 type expansion struct {
@@ -193,11 +198,26 @@ func (x *expansion) rows() string {
 
 // select1 prints the query's rows of one range.
 func (x *expansion) select1(where []string, l leg) string {
-	sql := "SELECT * FROM (" + x.inner + ") AS q"
+	sql := "SELECT " + x.list() + " FROM (" + x.inner + ") AS q"
 	if where = append(where, l.where...); len(where) > 0 {
 		sql += " WHERE " + strings.Join(where, " AND ")
 	}
 	return sql + x.q.order(l) + " LIMIT " + x.limit(1)
+}
+
+// list prints the columns of the query. Another Postgres is only sent those that say what type they have.
+func (x *expansion) list() string {
+	if !slices.ContainsFunc(x.q.from, func(f from) bool { return f.facts != nil && f.facts.Wrapper == "sluice_postgres" }) {
+		return "*"
+	}
+	list := make([]string, len(x.q.fields))
+	for i, f := range x.q.fields {
+		if f.Type == "" {
+			return "*"
+		}
+		list[i] = "q." + quote(f.Name) + "::" + f.Type + " AS " + quote(f.Name)
+	}
+	return strings.Join(list, ", ")
 }
 
 // pass prints one pass over all rows, which an engine may compute.

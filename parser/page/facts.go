@@ -21,7 +21,8 @@ type Relation struct {
 	Kind    string   `json:"kind"`
 	Schema  string   `json:"schema"`
 	Name    string   `json:"name"`
-	Plain   bool     `json:"plain"` // constraints and indexes are those of all its rows
+	Wrapper string   `json:"wrapper"` // of a foreign table
+	Plain   bool     `json:"plain"`   // constraints and indexes are those of all its rows
 	Columns []Column `json:"columns"`
 	Indexes []Index  `json:"indexes"`
 }

@@ -65,28 +65,26 @@ func (b *builder) remaining() []source {
 // wholeSelect puts a SELECT over what its server yields in place of a SELECT; false where the server cannot compute it.
 func (b *builder) wholeSelect(n *pg_query.Node, sel *pg_query.SelectStmt) (source, bool) {
 	first := b.oneServer(n)
-	if first == nil || len(first.dialect.Table()) == 0 {
+	if first == nil || len(first.dialect.Table()) == 0 && !first.dialect.Verbatim() {
 		return source{}, false
 	}
-	sh := b.newShipper(first.dialect)
-	sql, columns, ok := sh.query(sel, nil)
-	if !ok || sh.guarded || sh.raises {
+	sql, params, columns, ok := b.selectFor(first, sel)
+	if !ok {
 		return source{}, false
 	}
-	table := &catalog.Relation{Name: "select", Kind: 's'}
+	table := &catalog.Relation{Name: "select", Kind: 's', Columns: columns}
 	names, taken := make([]string, len(columns)), map[string]bool{}
 	var list []*pg_query.Node
 	for i, c := range columns {
-		column, ok := columnFor(c)
-		if !ok || taken[strings.ToLower(c.name)] {
+		if taken[strings.ToLower(c.Name)] {
 			return source{}, false
 		}
-		taken[strings.ToLower(c.name)] = true
-		table.Columns, names[i] = append(table.Columns, column), first.dialect.Identifier(c.name)
-		list = append(list, pg_query.MakeResTargetNodeWithVal(pg_query.MakeColumnRefNode([]*pg_query.Node{pg_query.MakeStrNode(c.name)}, -1), -1))
+		taken[strings.ToLower(c.Name)] = true
+		names[i] = first.dialect.Identifier(c.Name)
+		list = append(list, pg_query.MakeResTargetNodeWithVal(pg_query.MakeColumnRefNode([]*pg_query.Node{pg_query.MakeStrNode(c.Name)}, -1), -1))
 	}
 	s := *first
-	s.table, s.params = table, sh.params
+	s.table, s.params = table, params
 	s.body = "(" + sql + ") AS " + first.dialect.Identifier("v") + " (" + strings.Join(names, ", ") + ")"
 	s.Var = &pg_query.RangeVar{Inh: true, Relpersistence: "p", Alias: &pg_query.Alias{}}
 	s.Holder = &pg_query.Node{Node: &pg_query.Node_RangeVar{RangeVar: s.Var}}
@@ -95,6 +93,26 @@ func (b *builder) wholeSelect(n *pg_query.Node, sel *pg_query.SelectStmt) (sourc
 		LimitOption: pg_query.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg_query.SetOperation_SETOP_NONE,
 	}}
 	return s, true
+}
+
+// selectFor prints a SELECT for the server of its sources, with the parameters in it and the columns that it yields.
+func (b *builder) selectFor(first *source, sel *pg_query.SelectStmt) (sql string, params []int, list []catalog.Column, ok bool) {
+	if first.dialect.Verbatim() {
+		return b.verbatimSelect(first, sel)
+	}
+	sh := b.newShipper(first.dialect)
+	sql, columns, ok := sh.query(sel, nil)
+	if !ok || sh.guarded || sh.raises {
+		return "", nil, nil, false
+	}
+	for _, c := range columns {
+		column, ok := columnFor(c)
+		if !ok {
+			return "", nil, nil, false
+		}
+		list = append(list, column)
+	}
+	return sql, sh.params, list, true
 }
 
 // oneServer returns one of the sources below a node, nil where there is none or they are not all of one server and role.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -162,7 +163,7 @@ func (v *verbatim) bindParams(n *pg_query.Node) {
 		if p := node.GetParamRef(); p != nil {
 			number = int(p.Number)
 			typ = v.b.req.Params[number-1]
-		} else if typ = homeValue(node); typ != 0 {
+		} else if typ = cmp.Or(homeValue(node), v.pageType(node)); typ != 0 {
 			number = v.b.moment(node, typ)
 		}
 		if number == 0 {

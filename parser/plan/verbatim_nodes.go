@@ -27,10 +27,24 @@ func (v *verbatim) fits(n proto.Message) bool {
 	}
 	ok := true
 	parser.Walk(n, func(m proto.Message) bool {
+		if node, is := m.(*pg_query.Node); is && ok {
+			if t := v.pageType(node); t != 0 {
+				v.texts = v.texts || textual[t]
+				ok = v.ships(t, "a value of sluice.page")
+				return false
+			}
+		}
 		ok = ok && v.node(m)
 		return ok
 	})
 	return ok
+}
+
+func (v *verbatim) pageType(n *pg_query.Node) uint32 {
+	if v.rule || v.b.req.HoldParams {
+		return 0
+	}
+	return v.b.pageType(n)
 }
 
 // node looks at one node and not at those below it.
