@@ -155,6 +155,25 @@ func TestActivityOfWork(t *testing.T) {
 	becomes(t, watcher, "SELECT count(*) FROM sluice.stat_progress WHERE database = current_database()", "0")
 }
 
+// TestActivityOfInputs shows how much of a table was shipped to home so far, and how fast, until the statement is cancelled.
+func TestActivityOfInputs(t *testing.T) {
+	w := newWorld(t, endless)
+	exec(t, w.through, "CREATE FOREIGN TABLE forever (i bigint, j bigint) SERVER lake OPTIONS (table_name 'endless')", "CREATE FUNCTION twice(bigint) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN $1 * 2; END'")
+	worker, watcher := connect(t, w.through), connect(t, w.through)
+	done := make(chan error, 1)
+	go func() { done <- drain(timed(t), worker, "SELECT twice(i) FROM forever") }()
+	becomes(t, watcher, "SELECT role, what, relation, done > 0, rate > 0, total, eta FROM sluice.stat_progress WHERE pid = "+fmt.Sprint(worker.PgConn().PID()), "postgres|home_join input|public.forever|t|t|NULL|NULL")
+	becomes(t, watcher, "SELECT state, route, query, rows FROM sluice.stat_activity WHERE pid = "+fmt.Sprint(worker.PgConn().PID()), "active|home_join|SELECT twice(i) FROM forever|0")
+	if err := worker.PgConn().CancelRequest(timed(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; sqlState(err) != "57014" {
+		t.Fatalf("it ended with %v", err)
+	}
+	want(t, watcher, "SELECT calls, failed, rows FROM sluice.stat_statements WHERE database = current_database() AND query = 'SELECT twice(i) FROM forever'", "1|1|0")
+	want(t, watcher, "SELECT (SELECT count(*) FROM sluice.stat_progress WHERE database = current_database()), (SELECT count(*) FROM sluice.stat_streams WHERE database = current_database())", "0|0")
+}
+
 // TestActivityOfCounters shows which table is being counted, by the proxy and by who asks for it, while that has to wait.
 func TestActivityOfCounters(t *testing.T) {
 	w := activityWorld(t, "act_counters")
