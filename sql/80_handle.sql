@@ -210,8 +210,10 @@ COMMENT ON FUNCTION sluice.orphaned_handles(name, json) IS 'tables without handl
 CREATE OR REPLACE FUNCTION sluice.on_handle_drop() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    DELETE FROM sluice.ctas_handle h USING pg_event_trigger_dropped_objects() o
-    WHERE o.schema_name = 'sluice_handle' AND o.object_type IN ('table', 'foreign table') AND h.relation = o.objid;
+    IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() o WHERE o.schema_name = 'sluice_handle') THEN -- else nothing is written
+        DELETE FROM sluice.ctas_handle h USING pg_event_trigger_dropped_objects() o
+        WHERE o.schema_name = 'sluice_handle' AND o.object_type IN ('table', 'foreign table') AND h.relation = o.objid;
+    END IF;
 END
 $$;
 REVOKE ALL ON FUNCTION sluice.on_handle_drop() FROM PUBLIC;
