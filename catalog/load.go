@@ -60,8 +60,8 @@ type (
 		Schema string `json:"schema"`
 		Name   string `json:"name"`
 		Keys   []struct {
-			Name       string `json:"name"`
-			Definition string `json:"definition"`
+			Name string `json:"name"`
+			Type string `json:"type"`
 		} `json:"keys"`
 	}
 	serverDoc struct {

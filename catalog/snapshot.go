@@ -80,8 +80,8 @@ type Counted struct {
 	Keys         []CountedKey // by which they are counted, and whose values can be had back from the counters
 }
 
-// CountedKey is a column, and its definition as jsonb_to_record takes it.
-type CountedKey struct{ Name, Definition string }
+// CountedKey is a column, and its type as Postgres prints it.
+type CountedKey struct{ Name, Type string }
 
 // Counted returns the tables of a bare name whose rows are counted.
 func (s *Snapshot) Counted(name string) []*Counted { return s.counted[name] }

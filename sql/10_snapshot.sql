@@ -54,7 +54,7 @@ BEGIN
                 WHERE t.relnamespace = to_regnamespace('sluice_cat')),
             'counted', (
                 SELECT json_agg(json_build_object('schema', n.nspname, 'name', c.relname, 'keys', (
-                    SELECT json_agg(json_build_object('name', k.name, 'definition', k.definition) ORDER BY k.n) FROM sluice.plain_keys(s.relation, s.keys) k)))
+                    SELECT json_agg(json_build_object('name', k.name, 'type', k.type) ORDER BY k.n) FROM sluice.plain_keys(s.relation, s.keys) k)))
                 FROM sluice.table_statistics s JOIN pg_class c ON c.oid = s.relation JOIN pg_namespace n ON n.oid = c.relnamespace),
             'servers', (
                 SELECT json_agg(json_build_object('oid', s.oid::bigint, 'name', s.srvname, 'wrapper', w.fdwname,

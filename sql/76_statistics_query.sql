@@ -1,17 +1,31 @@
 -- Counts for statements that count rows: what a proxy puts in the place of count(*).
 
--- The columns by which rows are counted and whose values come back from JSON as they were, with their definitions as jsonb_to_record wants
--- them. The search_path is the callers'.
-CREATE OR REPLACE FUNCTION sluice.plain_keys(relation oid, keys name[], OUT n bigint, OUT name name, OUT definition text) RETURNS SETOF record
+DO $do$
+BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_proc WHERE oid = pg_catalog.to_regprocedure('sluice.plain_keys(oid, name[])') AND 'definition' = ANY (proargnames)) THEN
+        DROP FUNCTION sluice.plain_keys(oid, name[]);
+    END IF;
+END
+$do$;
+
+-- The columns by which rows are counted and whose values come back from JSON as they were.
+CREATE OR REPLACE FUNCTION sluice.plain_keys(relation oid, keys name[], OUT n bigint, OUT name name, OUT type text) RETURNS SETOF record
 LANGUAGE sql STABLE AS $$
-    SELECT k.n, a.attname, quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
-        || coalesce((SELECT format(' COLLATE %I.%I', s.nspname, l.collname) FROM pg_collation l JOIN pg_namespace s ON s.oid = l.collnamespace
-            WHERE l.oid = a.attcollation AND l.oid <> t.typcollation), '')
+    SELECT k.n, a.attname, format_type(a.atttypid, a.atttypmod)
     FROM unnest(keys) WITH ORDINALITY AS k (key, n) JOIN pg_attribute a ON a.attrelid = relation AND a.attname = k.key
     JOIN pg_type t ON t.oid = a.atttypid
     WHERE t.typtype = 'e' OR t.oid = ANY ('{bool,int2,int4,int8,text,varchar,bpchar,name,date,time,timestamp,timestamptz,uuid}'::regtype[])
 $$;
 COMMENT ON FUNCTION sluice.plain_keys(oid, name[]) IS 'columns by which rows are counted, as queries see them';
+
+-- A value of a key, in the type and collation of a sample: what the column has that home finds when the statement runs.
+CREATE OR REPLACE FUNCTION sluice.key_value(sample anyelement, value text) RETURNS anyelement
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN value;
+END
+$$;
+COMMENT ON FUNCTION sluice.key_value(anyelement, text) IS 'a value of a column by which rows are counted';
 
 -- Whether statements of this transaction may be answered from counters. Later than READ COMMITTED they may not: a TRUNCATE, ATTACH or
 -- DETACH that came after the snapshot shows in the rows, and not in what is counted.
@@ -40,14 +54,14 @@ END
 $$;
 COMMENT ON FUNCTION sluice.exact_count(regclass) IS 'how many rows a table has, for statements that count them';
 
--- The same by groups, where the columns by which rows are counted are those that the caller knows: each group, and a row without one
--- that says that these are all.
-CREATE OR REPLACE FUNCTION sluice.exact_counts(relation regclass, keys text, OUT "group" jsonb, OUT rows bigint) RETURNS SETOF record
+-- The same by groups, where the columns named are among those by which rows are counted: each group, and a row without one that says
+-- that these are all.
+DROP FUNCTION IF EXISTS sluice.exact_counts(regclass, text);
+CREATE OR REPLACE FUNCTION sluice.exact_counts(relation regclass, keys name[], OUT "group" jsonb, OUT rows bigint) RETURNS SETOF record
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF NOT sluice.may_use_statistics() OR keys IS DISTINCT FROM (
-        SELECT string_agg(k.definition, ', ' ORDER BY k.n) FROM sluice.table_statistics s CROSS JOIN LATERAL sluice.plain_keys(s.relation, s.keys) k
-        WHERE s.relation = exact_counts.relation)
+    IF NOT sluice.may_use_statistics() OR NOT keys <@ ARRAY(
+        SELECT k.name FROM sluice.table_statistics s CROSS JOIN LATERAL sluice.plain_keys(s.relation, s.keys) k WHERE s.relation = exact_counts.relation)
     THEN
         RETURN;
     END IF;
@@ -57,9 +71,9 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION sluice.exact_counts(regclass, text) IS 'how many rows the groups of a table have, for statements that count them';
+COMMENT ON FUNCTION sluice.exact_counts(regclass, name[]) IS 'how many rows the groups of a table have, for statements that count them';
 
 -- Whatever the default privileges are of who installs the extension.
-GRANT EXECUTE ON FUNCTION sluice.plain_keys(oid, name[]), sluice.may_use_statistics(), sluice.exact_count(regclass), sluice.exact_counts(regclass, text),
+GRANT EXECUTE ON FUNCTION sluice.plain_keys(oid, name[]), sluice.key_value(anyelement, text), sluice.may_use_statistics(), sluice.exact_count(regclass), sluice.exact_counts(regclass, name[]),
     sluice.is_counted(uuid, oid), sluice.table_tree(oid), sluice.count_triggers(uuid, oid), sluice.counter_name(uuid), sluice.table_count(regclass),
     sluice.must_be_counted(regclass) TO PUBLIC;

@@ -14,17 +14,17 @@ import (
 var countedTables = []string{
 	"CREATE EXTENSION sluice", "CREATE TYPE colour AS ENUM ('red', 'green')",
 	`CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
-	`CREATE TABLE item (id int, "Key" int, word text, blind text COLLATE blind, c char(3), v varchar(5), at timestamptz, local timestamp(0), d date, t time, u uuid, b bool,
+	`CREATE TABLE item (id int, "Key" int, word text, blind text COLLATE blind, c char(3), v varchar(5), at timestamptz, local timestamp, short timestamp(0), d date, t time, u uuid, b bool,
 		big bigint, small smallint, colour colour, amount numeric, "group" "char", note text)`,
 	`INSERT INTO item SELECT i, i % 3, CASE i % 4 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'w''' || i % 4 END, CASE i % 2 WHEN 0 THEN 'a' ELSE 'A' END, 'c' || i % 2, 'v',
 		CASE i % 5 WHEN 0 THEN 'infinity' WHEN 1 THEN '0044-03-15 12:00:00.123456+00 BC' WHEN 2 THEN '20000-01-01 00:00+00' ELSE '2024-02-29 23:59:59.5+05' END::timestamptz,
-		'2024-02-29 01:02:03', CASE i % 2 WHEN 0 THEN '-infinity' ELSE '0001-01-01 BC' END::date, '24:00', ('00000000-0000-0000-0000-00000000000' || i % 2)::uuid, i % 3 = 0,
+		'2024-02-29 01:02:03', '2024-02-29 01:02:03', CASE i % 2 WHEN 0 THEN '-infinity' ELSE '0001-01-01 BC' END::date, '24:00', ('00000000-0000-0000-0000-00000000000' || i % 2)::uuid, i % 3 = 0,
 		9223372036854775807 - i % 2, -i % 2, (ARRAY['red', 'green', NULL])[1 + i % 3]::colour, 1.0 + i % 2, 'x', 'n' FROM generate_series(1, 240) i`,
-	`SELECT sluice.track_statistics('item', '{Key,word,blind,c,v,at,local,d,t,u,b,big,small,colour,amount}')`,
+	`SELECT sluice.track_statistics('item', '{Key,word,blind,c,v,at,local,short,d,t,u,b,big,small,colour,amount}')`,
 	"CREATE TABLE bare (id int PRIMARY KEY)", "INSERT INTO bare SELECT generate_series(1, 50)", "SELECT sluice.track_statistics('bare')",
 	"CREATE TABLE empty (k int, m text)", "SELECT sluice.track_statistics('empty', '{k}')",
 	"CREATE TABLE mixed (k text COLLATE blind, d date)", "SELECT sluice.track_statistics('mixed', '{k,d}')", "INSERT INTO mixed VALUES ('a', NULL), ('A', NULL), ('a', 'today')",
-	"CREATE SCHEMA other", "CREATE TABLE other.item (word text)", "INSERT INTO other.item VALUES ('one')",
+	"CREATE SCHEMA other", "CREATE TABLE other.item (word text)", "CREATE TABLE other.mixed (k int, d boolean)", "INSERT INTO other.mixed VALUES (5, true), (6, true)", "INSERT INTO other.item VALUES ('one')",
 }
 
 // fromCounters are statements that counters answer.
@@ -41,13 +41,14 @@ var fromCounters = []string{
 	"SELECT count(*) FROM item WHERE colour >= 'green' AND item.v = ANY ('{v,w}')", `SELECT count(*) FROM item WHERE "Key" = ANY (ARRAY[1, 2])`, `SELECT count(*) FROM item WHERE "Key" < ALL ('{2,9}'::int[])`,
 	`SELECT "Key", count(*) FROM item GROUP BY "Key" ORDER BY 1`, `SELECT count(*), i."Key" AS k FROM item i WHERE word IS NOT NULL GROUP BY 2 ORDER BY count(*) DESC, k LIMIT 2`,
 	"SELECT word, count(*) FROM item GROUP BY word HAVING count(*) >= 60 AND word <> 'x' ORDER BY word NULLS FIRST", "SELECT count(*) FROM item GROUP BY blind", "SELECT upper_.word, count(*) FROM item upper_ GROUP BY upper_.word ORDER BY word",
-	"SELECT c, v, at, local, d, t, u, b, big, small, colour, count(*) AS count FROM item GROUP BY c, v, at, local, d, t, u, b, big, small, colour ORDER BY 1, 3, 5, 7, 8, 9, 10, 11",
+	"SELECT word, at, local, d, t, u, b, big, small, colour, count(*) AS count FROM item GROUP BY word, at, local, d, t, u, b, big, small, colour ORDER BY 1, 2, 4, 6, 7, 8, 9, 10",
 	"SELECT count(*) FROM mixed WHERE k = 'a'", "SELECT count(*) FROM mixed WHERE k = 'A' AND d IS NULL GROUP BY k",
-	"SELECT c, c, count(*) + 1, 7 FROM item GROUP BY c, item.c ORDER BY c", "SELECT b FROM item GROUP BY b HAVING count(*) > 200",
+	"SELECT word, word, count(*) + 1, 7 FROM item GROUP BY word, item.word ORDER BY word", "SELECT b FROM item GROUP BY b HAVING count(*) > 200",
 }
 
 // fromRows are statements that they do not answer.
 var fromRows = []string{
+	"SELECT c, count(*) FROM item GROUP BY c ORDER BY c", "SELECT v, short, count(*) FROM item GROUP BY v, short", "BEGIN; SET LOCAL search_path = other; SELECT count(*) FROM mixed WHERE k = 5; SELECT k, count(*) FROM mixed GROUP BY k; SELECT count(*) FROM mixed WHERE d; ROLLBACK",
 	"SELECT count(id) FROM bare", "SELECT count(*) FILTER (WHERE id > 3) FROM bare", "SELECT count(DISTINCT 1) FROM bare", "SELECT count(*) OVER () FROM bare", "SELECT count(NULL) FROM bare",
 	"SELECT count(*) FROM bare WHERE id > 3", "SELECT count(*), max(id) FROM bare", "SELECT count(*) FROM ONLY bare", "SELECT count(*) FROM bare TABLESAMPLE SYSTEM (100)", "SELECT count(*) FROM bare, item",
 	"SELECT count(*) FROM item WHERE amount = 1.0", "SELECT amount, count(*) FROM item GROUP BY amount ORDER BY 1", "SELECT count(*) FROM item WHERE word LIKE 'w%'", "SELECT count(*) FROM item WHERE length(word) = 2",

@@ -41,8 +41,8 @@ func (q *query) readCount() error {
 	from := fmt.Sprintf(`sluice.exact_count(%s) AS "sluice counters" ("sluice rows")`, q.relation())
 	if q.filters {
 		from = fmt.Sprintf(`(SELECT pg_catalog.sum("sluice rows")::pg_catalog.int8 AS "sluice rows" FROM sluice.exact_counts(%s, %s) AS "sluice counters" ("sluice group", "sluice rows")
-			LEFT JOIN LATERAL pg_catalog.jsonb_to_record("sluice group") AS %s (%s) ON true WHERE "sluice group" IS NULL%s) AS "sluice counters"`,
-			q.relation(), literal(q.definition()), quoted(q.alias()), q.definition(), where)
+			CROSS JOIN LATERAL (%s) AS %s WHERE "sluice group" IS NULL%s) AS "sluice counters"`,
+			q.relation(), q.names(), q.values(), quoted(q.alias()), where)
 	}
 	rows := &pg_query.SelectStmt{
 		TargetList: []*pg_query.Node{pg_query.MakeResTargetNodeWithVal(countAll(), -1)}, FromClause: q.FromClause, WhereClause: q.WhereClause,
@@ -79,10 +79,10 @@ func (q *query) readGroups() error {
 	}
 	read, err := parse(fmt.Sprintf(`SELECT pg_catalog.sum("sluice rows")::pg_catalog.int8 FROM (
 		WITH "sluice counters" AS MATERIALIZED (SELECT * FROM sluice.exact_counts(%s, %s) AS "sluice counters" ("sluice group", "sluice rows"))
-		SELECT %s, "sluice rows" FROM "sluice counters" CROSS JOIN LATERAL pg_catalog.jsonb_to_record("sluice group") AS %s (%s) WHERE "sluice group" IS NOT NULL%s
+		SELECT %s, "sluice rows" FROM "sluice counters" CROSS JOIN LATERAL (%s) AS %s WHERE "sluice group" IS NOT NULL%s
 		UNION ALL
 		SELECT * FROM (%s%s GROUP BY %s OFFSET 0) AS "sluice rows" WHERE NOT EXISTS (SELECT FROM "sluice counters")) AS %s`,
-		q.relation(), literal(q.definition()), list, quoted(q.alias()), q.definition(), where[0],
+		q.relation(), q.names(), list, q.values(), quoted(q.alias()), where[0],
 		strings.Replace(from, "SELECT 1", "SELECT "+list+", pg_catalog.count(*)", 1), where[1], list, quoted(q.alias())))
 	if err != nil {
 		return err
@@ -103,20 +103,33 @@ func (q *query) where(word string) (string, error) {
 
 // relation prints the table as a regclass, which home finds by the search path as it finds the table itself.
 func (q *query) relation() string {
-	name := pgx.Identifier{q.from.Relname}
-	if q.from.Schemaname != "" {
-		name = pgx.Identifier{q.from.Schemaname, q.from.Relname}
-	}
-	return literal(name.Sanitize()) + "::pg_catalog.regclass"
+	return literal(q.table()) + "::pg_catalog.regclass"
 }
 
-// definition prints the keys with their types.
-func (q *query) definition() string {
-	list := make([]string, len(q.keys))
-	for i, k := range q.keys {
-		list[i] = k.Definition
+// table prints the table as the query names it.
+func (q *query) table() string {
+	if q.from.Schemaname == "" {
+		return quoted(q.from.Relname)
 	}
-	return strings.Join(list, ", ")
+	return quoted(q.from.Schemaname) + "." + quoted(q.from.Relname)
+}
+
+// names prints the keys that the query names.
+func (q *query) names() string {
+	list := make([]string, len(q.used))
+	for i, k := range q.used {
+		list[i] = literal(k)
+	}
+	return "ARRAY[" + strings.Join(list, ", ") + "]::pg_catalog.name[]"
+}
+
+// values prints a SELECT of these keys' values in a group, with types that home takes from the columns themselves.
+func (q *query) values() string {
+	list := make([]string, len(q.used))
+	for i, k := range q.used {
+		list[i] = fmt.Sprintf(`sluice.key_value((SELECT %s FROM %s LIMIT 0), pg_catalog.jsonb_object_field_text("sluice group", %s)) AS %[1]s`, quoted(k), q.table(), literal(k))
+	}
+	return "SELECT " + strings.Join(list, ", ")
 }
 
 // replace puts an expression in the place of each count.

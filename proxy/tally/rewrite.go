@@ -63,6 +63,7 @@ type query struct {
 	from    *pg_query.RangeVar
 	keys    []catalog.CountedKey
 	grouped []string // the columns by which it groups
+	used    []string // all that it names
 	filters bool
 }
 
@@ -101,7 +102,7 @@ func (q *query) counts() bool {
 			n = q.TargetList[i.Ival-1].GetResTarget().Val
 		}
 		key := q.key(n)
-		if key == "" {
+		if key == "" || q.isSized(key) {
 			return false
 		}
 		if !slices.Contains(q.grouped, key) {
@@ -129,12 +130,12 @@ func (q *query) ordered() bool {
 	}
 	return !slices.ContainsFunc(q.SortClause, func(n *pg_query.Node) bool {
 		n = n.GetSortBy().Node
-		return !q.value(n) && !q.names(n)
+		return !q.value(n) && !q.isOutput(n)
 	})
 }
 
-// names reports whether an expression is the name of a column that the query yields.
-func (q *query) names(n *pg_query.Node) bool {
+// isOutput reports whether an expression is the name of a column that the query yields.
+func (q *query) isOutput(n *pg_query.Node) bool {
 	fields := n.GetColumnRef().GetFields()
 	return len(fields) == 1 && slices.ContainsFunc(q.TargetList, func(t *pg_query.Node) bool {
 		return columnName(t.GetResTarget()) == fields[0].GetString_().GetSval()
@@ -197,7 +198,7 @@ func (q *query) condition(n *pg_query.Node) bool {
 	return false
 }
 
-// key returns the key that an expression names, empty for none.
+// key returns the key that an expression names, empty for none, and notes it.
 func (q *query) key(n *pg_query.Node) string {
 	fields := n.GetColumnRef().GetFields()
 	if len(fields) == 2 && fields[0].GetString_().GetSval() == q.alias() {
@@ -210,11 +211,19 @@ func (q *query) key(n *pg_query.Node) string {
 	if name == "" || strings.HasPrefix(name, ownPrefix) || !slices.ContainsFunc(q.keys, func(k catalog.CountedKey) bool { return k.Name == name }) {
 		return ""
 	}
+	if !slices.Contains(q.used, name) {
+		q.used = append(q.used, name)
+	}
 	return name
 }
 
 func (q *query) isBoolean(key string) bool {
-	return slices.ContainsFunc(q.keys, func(k catalog.CountedKey) bool { return k.Name == key && strings.HasSuffix(k.Definition, " boolean") })
+	return slices.ContainsFunc(q.keys, func(k catalog.CountedKey) bool { return k.Name == key && k.Type == "boolean" })
+}
+
+// isSized reports whether a key's type has a length or precision, which its values have lost that come from counters.
+func (q *query) isSized(key string) bool {
+	return slices.ContainsFunc(q.keys, func(k catalog.CountedKey) bool { return k.Name == key && strings.Contains(k.Type, "(") })
 }
 
 // alias returns the name by which the query calls the table.

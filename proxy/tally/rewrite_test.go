@@ -15,7 +15,7 @@ func counted(name string) []*catalog.Counted {
 	if name != "item" {
 		return nil
 	}
-	keys := []catalog.CountedKey{{Name: "state", Definition: `state text COLLATE pg_catalog."C"`}, {Name: "Done", Definition: `"Done" boolean`}}
+	keys := []catalog.CountedKey{{Name: "state", Type: "text"}, {Name: "Done", Type: "boolean"}, {Name: "short", Type: "character varying(3)"}}
 	return []*catalog.Counted{{Schema: "public", Name: "item", Keys: keys[:1]}, {Schema: "it's", Name: "item", Keys: keys}}
 }
 
