@@ -2,6 +2,7 @@ package tests
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -111,6 +112,53 @@ func TestPagesOfText(t *testing.T) {
 				if got := strings.ReplaceAll(pages(t, conn, "SELECT c FROM k ORDER BY "+column, size), ";", ","); got != order {
 					t.Errorf("by %s: %s", column, got)
 				}
+			}
+		}
+	}
+}
+
+// TestPagesAtRandom reads tables in orders, with indexes and in sizes of which none was thought of, beside the whole of them in order.
+func TestPagesAtRandom(t *testing.T) {
+	const seed, orders = 11, 25
+	r := rand.New(rand.NewPCG(seed, seed))
+	w := newWorld(t, "CREATE TABLE t (id BIGINT, a BIGINT, b BIGINT, c BIGINT, d BIGINT)")
+	exec(t, w.direct, "CREATE TABLE t (id bigint PRIMARY KEY, a bigint, b bigint, c bigint NOT NULL, d bigint NOT NULL)")
+	var values []string
+	null := func(n int) string {
+		if r.IntN(4) == 0 {
+			return "NULL"
+		}
+		return fmt.Sprint(r.IntN(n))
+	}
+	for id := range 60 {
+		values = append(values, fmt.Sprintf("(%d, %s, %s, %d, %d)", id, null(3), null(2), r.IntN(2), r.IntN(3)))
+	}
+	insert := "INSERT INTO t VALUES " + strings.Join(values, ", ")
+	exec(t, w.direct, insert)
+	duckExec(t, w.file, insert)
+	exec(t, w.through, "CREATE SCHEMA lake", "CREATE FOREIGN TABLE lake.t (id bigint OPTIONS (key 'true') NOT NULL, a bigint, b bigint, c bigint NOT NULL, d bigint NOT NULL) SERVER lake")
+	conn := connect(t, w.through)
+	exec1(t, conn, "SET enable_seqscan = off; SET jit = off") // which the cost of what is off would switch on
+	entry := func(column string) string {
+		return column + []string{"", " DESC"}[r.IntN(2)] + []string{"", " NULLS FIRST", " NULLS LAST"}[r.IntN(3)]
+	}
+	for range orders {
+		columns := []string{"a", "b", "c", "d", "id"}
+		r.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		var list []string
+		for _, c := range columns[:1+r.IntN(4)] {
+			list = append(list, entry(c))
+		}
+		order := strings.Join(list, ", ")
+		exec(t, w.direct, "DROP INDEX IF EXISTS i", "CREATE INDEX i ON t ("+[]string{order, order + ", id", strings.Join(columns, ", "), list[0], entry("a") + ", " + entry("b")}[r.IntN(5)]+")")
+		last := ""
+		if strings.Contains(list[len(list)-1], "DESC") {
+			last = " DESC"
+		}
+		whole := strings.ReplaceAll(rows(t, conn, "SELECT id FROM t ORDER BY "+order+", id"+last), "\n", ",")
+		for _, table := range []string{"t", "lake.t"} {
+			if got := strings.ReplaceAll(pages(t, conn, "SELECT id FROM "+table+" ORDER BY "+order, 1+r.IntN(15)), ";", ","); got != whole {
+				t.Errorf("%s by %s:\n%s, not\n%s", table, order, got, whole)
 			}
 		}
 	}
