@@ -10,7 +10,8 @@ import (
 const mostValues = 64
 
 // General returns a query text with parameters, $1 and so on, in place of integers that fit int4 and that a column is
-// compared with, and these integers in order; equal ones share a parameter. Such texts are many that differ in those
+// compared with in WHERE, and these integers in order; equal ones share a parameter. (Elsewhere an expression may have to be the same as
+// another: in GROUP BY, in DISTINCT ON.) Such texts are many that differ in those
 // alone, and mean the same whichever they are. Where the text may have parameters already, or literals whose end only the
 // server knows, or has nothing to replace, there are no values.
 func General(text string) (general string, values []string) {
@@ -36,6 +37,9 @@ type generalizer struct {
 	copied int // how much of text is in out
 	values []string
 
+	where  bool   // whether the last clause that has begun is WHERE
+	around []bool // the same for what is around each parenthesis that is open
+
 	column, comparison bool // what the last tokens were
 	start, end         int  // of the integer that waits for the next token; end is 0 for none
 }
@@ -45,6 +49,9 @@ var comparisons = []string{"=", "<", ">", "<=", ">=", "<>", "!="}
 
 // ends are the words that may follow a comparison without being a part of it.
 var ends = []string{"and", "or", "order", "group", "having", "limit", "offset", "fetch", "for", "union", "intersect", "except", "window"}
+
+// clauses are the words that end a WHERE.
+var clauses = []string{"select", "from", "group", "order", "having", "limit", "offset", "fetch", "for", "union", "intersect", "except", "window", "returning", "set", "values"}
 
 const operatorChars = "+-*/<>=~!@#%^&|`?"
 
@@ -96,7 +103,7 @@ func (g *generalizer) number() {
 	for end < len(g.text) && (isIdentPart(g.text[end]) || g.text[end] == '.') {
 		end++
 	}
-	compared := g.comparison
+	compared := g.comparison && g.where
 	g.next(g.text[i:end], end, false, false)
 	if n, err := strconv.ParseInt(g.text[i:end], 10, 32); compared && err == nil && strconv.FormatInt(n, 10) == g.text[i:end] {
 		g.start, g.end = i, end
@@ -106,7 +113,23 @@ func (g *generalizer) number() {
 // next takes in a token that ends at end.
 func (g *generalizer) next(token string, end int, column, comparison bool) {
 	g.decide(token)
+	g.clause(token)
 	g.at, g.column, g.comparison = end, column, comparison
+}
+
+// clause notes in which clause what follows a token is.
+func (g *generalizer) clause(token string) {
+	switch word := strings.ToLower(token); {
+	case word == "(":
+		g.around = append(g.around, g.where)
+	case word == ")" && len(g.around) > 0:
+		g.where = g.around[len(g.around)-1]
+		g.around = g.around[:len(g.around)-1]
+	case word == "where":
+		g.where = true
+	case slices.Contains(clauses, word):
+		g.where = false
+	}
 }
 
 // decide replaces the integer that waits, where what follows it is no part of its expression.

@@ -100,9 +100,10 @@ func selectParams(n int) string {
 	return b.String()
 }
 
-// pick returns the parameters numbered in params, from 1.
+// pick returns the parameters numbered in params, from 1. Where home does not run the statement, it reads all the same those that no
+// engine is sent, as one with a wrong value is an error.
 func (s *Session) pick(ctx context.Context, x *execution, params []int) ([]*string, error) {
-	if len(params) == 0 {
+	if len(params) == 0 && (x.plan.Route == plan.HomeJoin || x.bind == nil) {
 		return nil, nil
 	}
 	texts, err := s.shippedTexts(ctx, x)

@@ -203,7 +203,20 @@ func (s *shipper) brought(o operand, t typ) string {
 	return "CAST(" + o.sql + " AS " + s.d.Type(t.OID, t.Typmod) + ")"
 }
 
+// branch is what a condition of CASE says of the branch that is taken, if it was not one before: this one, one of those that
+// follow, or (-1) that it hangs on the row.
+func branch(i int, when string, t typ) int {
+	switch {
+	case t.Null, when == "false":
+		return i + 1
+	case when == "true":
+		return i
+	}
+	return -1
+}
+
 func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
+	mark := len(s.params)
 	results := make([]*pg_query.Node, 0, len(c.Args)+1)
 	for _, w := range c.Args {
 		results = append(results, w.GetCaseWhen().Result)
@@ -212,7 +225,7 @@ func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
 		results = append(results, c.Defresult)
 	}
 	whens := make([]string, len(c.Args))
-	never := true
+	sure := 0 // the branch that Postgres takes while it plans; -1 where rows decide
 	for i, w := range c.Args {
 		var t typ
 		var ok bool
@@ -224,13 +237,16 @@ func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
 		if !ok || t.OID != boolOID {
 			return s.no("this form of CASE is evaluated at home")
 		}
-		never = never && t.Null
+		if sure == i {
+			sure = branch(i, whens[i], t)
+		}
 	}
 	list, t, ok := s.sameType(results, e)
 	if !ok {
 		return "", typ{}, false
 	}
-	if never && (c.Defresult == nil || list[len(list)-1].isNull()) {
+	if sure >= len(list) || sure >= 0 && list[sure].isNull() {
+		s.params = s.params[:mark]
 		return s.null(t)
 	}
 	thens := printed(list)

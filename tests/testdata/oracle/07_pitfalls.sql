@@ -109,3 +109,9 @@ SELECT stddev(k), variance(k), corr(k, g) FROM {s}.series;
 SELECT sum(k::float8), avg(k::float8) FROM {s}.series;
 SELECT string_agg(g::text, '' ORDER BY k) FROM {s}.series WHERE k < 30;
 SELECT length(string_agg(t, '|' ORDER BY k)), md5(string_agg(t, '|' ORDER BY k)) FROM {s}.series;
+-- branches of CASE that Postgres takes while it plans
+SELECT k FROM {s}.kinds WHERE (k / CASE WHEN false THEN k END) = (k / mod(k, k));
+SELECT k FROM {s}.kinds WHERE (k / CASE WHEN NULL THEN k WHEN true THEN NULL ELSE k END) = (k / mod(k, k));
+SELECT k FROM {s}.kinds WHERE (k / CASE WHEN true THEN k ELSE NULL END) = (k / nullif(mod(k, k), 0)) ORDER BY k;
+-- params: ["10000000000"]
+SELECT n, w FROM {s}.nums WHERE $1 < NULL::int4 GROUP BY 1, 2;

@@ -118,3 +118,6 @@ SELECT e.id, (SELECT stddev(c.millions) FROM h.cities c WHERE c.city <> e.name) 
 -- conditions that hang on no row: where they are not true, nothing below them is computed
 SELECT x.c1 FROM (SELECT d.g AS c1, y.g AS c2, min(z.k) AS c3 FROM {s}.series y, {s}.kinds z LEFT JOIN {s}.series d ON md5('it''s') NOT IN ('a', 'x') LEFT JOIN {s}.series e ON e.k > d.k GROUP BY d.g, y.g) x WHERE 0::float8 < ('0.1'::float8 - 'Infinity'::float8);
 SELECT y.k, z.k FROM {s}.series y LEFT JOIN (SELECT a.g AS k FROM {s}.series a, {s}.series b, {s}.series c GROUP BY 1) z ON z.k = y.k AND 'NaN'::float8 < 1 WHERE y.k < 3 ORDER BY 1;
+-- expressions that must be the same in two places, one of them in parentheses
+SELECT DISTINCT ON (k > 2) k > 2, k FROM {s}.nums ORDER BY k > 2, 1, 2;
+SELECT k > 2, count(*) FROM {s}.nums WHERE k < 9 GROUP BY (k > 2) HAVING (k > 2) IS NOT NULL ORDER BY 1;
