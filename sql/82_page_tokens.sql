@@ -125,11 +125,10 @@ BEGIN
     nulls := CASE WHEN keys IS NULL THEN -1
         ELSE (SELECT coalesce(sum(1 << (i - 1)::int), 0) FROM unnest(keys) WITH ORDINALITY AS u (k, i) WHERE k IS NULL) END;
     IF nulls > 0 AND nulls & ~nullable <> 0
-       OR EXISTS (SELECT FROM generate_series(1, cardinality(not_null), 2) i
-                  WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = not_null[i] AND a.attnum = not_null[i + 1] AND a.attnotnull)
-                     OR EXISTS (SELECT FROM pg_attribute a JOIN sluice.column_mask m ON m.relation = a.attrelid AND m.column_name = a.attname
-                                WHERE a.attrelid = not_null[i] AND a.attnum = not_null[i + 1]))
-       OR EXISTS (SELECT FROM unnest(uniques) u (oid) WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indexrelid = u.oid AND i.indisvalid))
+       OR EXISTS (SELECT FROM generate_series(1, cardinality(not_null), 2) i -- each looked up by an index
+                  WHERE NOT coalesce((SELECT a.attnotnull AND a.attname <> ALL (ARRAY(SELECT m.column_name FROM sluice.column_mask m WHERE m.relation = a.attrelid))
+                      FROM pg_attribute a WHERE a.attrelid = not_null[i]::oid AND a.attnum = not_null[i + 1]::int2), false))
+       OR EXISTS (SELECT FROM unnest(uniques) u (oid) WHERE NOT coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = u.oid), false))
     THEN
         RAISE feature_not_supported USING MESSAGE = 'constraints or masks of the tables of sluice.page have changed since the statement was prepared',
             HINT = 'Prepare it again.';
