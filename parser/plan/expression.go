@@ -281,6 +281,8 @@ func (s *shipper) logic(b *pg_query.BoolExpr, e *scope) (string, typ, bool) {
 	switch {
 	case nulls == len(parts):
 		return s.null(boolean)
+	case b.Boolop == pg_query.BoolExprType_NOT_EXPR && e.grouped: // an engine may turn NOT a = b into a <> b, which is no group any more
+		return "(" + parts[0] + " = false)", boolean, true
 	case b.Boolop == pg_query.BoolExprType_NOT_EXPR:
 		return "(NOT " + parts[0] + ")", boolean, true
 	case b.Boolop == pg_query.BoolExprType_OR_EXPR:

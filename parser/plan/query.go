@@ -105,7 +105,7 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 	if !ok {
 		return "", nil, false
 	}
-	e.windows, e.equals = q.WindowClause, s.equalsOf(q, e)
+	e.windows, e.equals, e.grouped = q.WindowClause, s.equalsOf(q, e), len(q.GroupClause) > 0
 	targets, columns, ok := s.targets(q.TargetList, e)
 	if !ok {
 		return "", nil, false
@@ -116,7 +116,10 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 	}
 	b.WriteString("SELECT " + distinct + targets + from)
 	if q.WhereClause != nil {
+		grouped := e.grouped
+		e.grouped = false
 		where, t, ok := s.expression(q.WhereClause, e)
+		e.grouped = grouped
 		if !ok || t.OID != boolOID {
 			s.no("the WHERE clause is evaluated at home")
 			return "", nil, false

@@ -13,6 +13,7 @@ type scope struct {
 	ctes      []scopeRelation // common table expressions, by alias
 	windows   []*pg_query.Node
 	equals    *equals // of a query with grouping sets
+	grouped   bool    // what is printed may be what the query groups by
 	outer     *scope
 }
 

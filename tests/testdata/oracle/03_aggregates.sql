@@ -88,3 +88,11 @@ SELECT sum(10 / z::int) FILTER (WHERE z <> 0), count(1 / z::int) FILTER (WHERE z
 SELECT array_agg(k ORDER BY 1 / z::int, k) FILTER (WHERE z <> 0), string_agg(k::text, ',' ORDER BY k) FILTER (WHERE 5 / nullif(z::int, 0) IS NOT NULL) FROM {s}.nums;
 SELECT sum(10 / z::int) FILTER (WHERE z >= 0) FROM {s}.nums;
 SELECT k, sum(10 / z::int) FILTER (WHERE z <> 0) OVER (ORDER BY k) FROM {s}.nums ORDER BY 1;
+-- NOT of what is grouped by
+SELECT '2024-11-03', k = 1 AS o FROM {s}.texts GROUP BY 2 HAVING NOT k = 1;
+SELECT NOT k = 1, count(*) FROM {s}.texts GROUP BY k = 1 ORDER BY 1;
+SELECT NOT k < 4, NOT NOT k < 4, count(*) FROM {s}.nums WHERE NOT k = 9 GROUP BY k < 4 HAVING NOT (k < 4) OR k < 4 ORDER BY NOT k < 4;
+SELECT NOT (z IS NULL), NOT (k IN (1, 2)), count(*) FROM {s}.nums GROUP BY z IS NULL, k IN (1, 2) ORDER BY 1, 2;
+SELECT NOT (k BETWEEN 1 AND 2), NOT (z IS DISTINCT FROM 1), count(*) FROM {s}.nums GROUP BY k BETWEEN 1 AND 2, z IS DISTINCT FROM 1 ORDER BY 1, 2;
+SELECT NOT (t LIKE 'a%'), count(*) FROM {s}.texts GROUP BY t LIKE 'a%' ORDER BY 1;
+SELECT NOT (NOT k = 1), count(*) FROM {s}.nums GROUP BY NOT k = 1 ORDER BY 1;
