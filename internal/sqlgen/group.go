@@ -85,7 +85,7 @@ func (g *generator) grouped(outer *relation) *selectClauses {
 		sql, typ := g.aggregate(r)
 		over.columns = append(over.columns, column{name: sql, typ: typ})
 		having := g.expression(over, "bool", 1+g.n(2))
-		g.free = g.free || !strings.Contains(having, sql) // it is one more condition on the rows themselves
+		g.free = g.free || twofold(having) || !strings.Contains(having, sql) // it is one more condition on the rows themselves
 		c.after += " HAVING " + having
 	}
 	return c
