@@ -145,6 +145,7 @@ func (a *generatedOracle) compare(t *testing.T, seed, n uint64) {
 	}
 	a.failures++
 	f := findings[0]
+	t.Logf("statement %d of seed %d: %v\n%s;\nlooking for a shorter one", n, seed, f, s.SQL)
 	small := oracle.Shrink(s, 200, func(c oracle.Statement) bool { return a.oracle.Again(f, c) })
 	if again, err := a.oracle.Ask(small); err == nil && len(again) > 0 {
 		f = again[0]
