@@ -10,7 +10,8 @@
 // plans: where a statement is Free (it joins relations, has a sub-select, AND, OR or a LIMIT, so that which rows an expression
 // comes to is not promised), and one of the two answers is an error that shows when an expression is evaluated (class 22, 21000, 42P22), nothing
 // follows from the difference; such answers are counted. So are those where both are such errors of a generated statement but
-// not the same one: several of its expressions raise some, and which comes first is not promised either. Where a statement has parameters, the error may also be that of Postgres' generic plan, which is asked for. What a route refuses with 0A000 when it is forced is counted, too, by reason.
+// not the same one: several of its expressions raise some, and which comes first is not promised either. Where a statement has parameters, the error may also be that of Postgres' generic plan, which is asked for.
+// A generated statement that takes Postgres itself more than a second is not compared: an engine might take for ever. What a route refuses with 0A000 when it is forced is counted, too, by reason.
 //
 // Where a Side has a Blind schema, no such error is left to plans: it must be there, too, word for word. A role that may not see all
 // asks so whether an error depends on what is hidden.

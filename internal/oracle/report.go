@@ -44,6 +44,9 @@ func (s *Side) Taken() int { return s.counts.taken }
 // Report says how many statements were asked and how many each side's route took.
 func (o *Oracle) Report() string {
 	parts := []string{fmt.Sprintf("%d statements", o.asked)}
+	if o.long > 0 {
+		parts[0] += fmt.Sprintf(" (%d not compared, as Postgres itself takes more than %v)", o.long, long)
+	}
 	for _, s := range o.sides {
 		parts = append(parts, fmt.Sprintf("%s %d", s.Name, s.counts.taken))
 	}
