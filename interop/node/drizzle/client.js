@@ -42,8 +42,9 @@ async function pull(db, say) {
     fs.writeFileSync(path.join(dir, 'config.json'), JSON.stringify(config))
     execFileSync(process.execPath, [path.join(modules, 'drizzle-kit', 'bin.cjs'), 'pull', '--config=config.json'], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } })
     for (const file of ['schema.ts', 'relations.ts']) {
-      // The order of the tables is none.
-      for (const line of fs.readFileSync(path.join(dir, 'out', file), 'utf8').split('\n').sort()) say(file, line.replace(new RegExp(schema, 'gi'), 'schema'))
+      // The order of the tables is none, nor is that of what they have imported.
+      const text = fs.readFileSync(path.join(dir, 'out', file), 'utf8').replace(/^import \{ (.*) \}/gm, (_, names) => `import { ${names.split(', ').sort().join(', ')} }`)
+      for (const line of text.split('\n').sort()) say(file, line.replace(new RegExp(schema, 'gi'), 'schema'))
     }
   } finally {
     fs.rmSync(dir, { recursive: true })
