@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -155,6 +156,10 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 				s.no("operator %s over constants is computed at home while it plans", name)
 				return "", typ{}, false
 			}
+			if kind == dialect.Cast && castsBadly(name, out) {
+				s.no("a cast of a constant to %s is computed at home while it plans", name)
+				return "", typ{}, false
+			}
 		}
 		if undecided(entry, types) {
 			continue
@@ -210,6 +215,19 @@ func foldsBadly(op string, list []operand) bool {
 		return true
 	}
 	return false
+}
+
+// most are the largest numbers of types that a number may not fit into.
+var most = map[string]float64{"int2": 1<<15 - 1, "int4": 1<<31 - 1, "int8": 1 << 62}
+
+// castsBadly is foldsBadly for a cast of a number that is written out.
+func castsBadly(name string, list []operand) bool {
+	limit, narrow := most[name]
+	if !narrow || len(list) != 1 || list[0].node == nil || refers(list[0].node) || !list[0].plain {
+		return false
+	}
+	n, err := strconv.ParseFloat(list[0].literal, 64)
+	return err != nil || math.Abs(n) > limit
 }
 
 // widen keeps a result of more than 18 digits from being computed in 64 bits, as an engine does where both operands have

@@ -115,3 +115,6 @@ SELECT k FROM {s}.kinds WHERE (k / CASE WHEN NULL THEN k WHEN true THEN NULL ELS
 SELECT k FROM {s}.kinds WHERE (k / CASE WHEN true THEN k ELSE NULL END) = (k / nullif(mod(k, k), 0)) ORDER BY k;
 -- params: ["10000000000"]
 SELECT n, w FROM {s}.nums WHERE $1 < NULL::int4 GROUP BY 1, 2;
+-- constants that Postgres refuses while it plans, beside a NULL that leaves nothing of them
+SELECT k FROM {s}.kinds WHERE k = ANY (ARRAY[1, CASE WHEN 2147483647::int2 < NULL::int2 THEN k END]);
+SELECT k FROM {s}.kinds WHERE k = 40000::int4 OR k > 3::int2 ORDER BY k;
