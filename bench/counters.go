@@ -8,37 +8,23 @@ import (
 
 // counters counts tables of home by reading them and by their counters, and writes to tables that are counted and to others.
 func counters(ctx context.Context, r *rig, report *report) (err error) {
-	if err := r.makeRecords(ctx, recordCount, featureCount); err != nil {
-		return err
-	}
-	p, err := r.startSluice(ctx)
+	b, err := r.startRecords(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = p.end(err) }()
-	plain, err := connect(ctx, r.home.Addr(), database)
-	if err != nil {
-		return err
-	}
-	defer plain.close()
-	counted, err := connect(ctx, p.addr, database)
-	if err != nil {
-		return err
-	}
-	defer counted.close()
+	defer func() { err = b.end(err) }()
 	for _, sql := range []string{
-		"CREATE EXTENSION IF NOT EXISTS sluice",
 		"SELECT sluice.track_statistics('record', '{schema_id,schema_version}')", "SELECT sluice.track_statistics('feature')",
 		"SELECT * FROM sluice.verify_statistics(repair => true)",
 	} {
-		if err := counted.exec(ctx, sql); err != nil {
+		if err := b.ours.exec(ctx, sql); err != nil {
 			return err
 		}
 	}
 	for _, what := range []string{
 		"FROM record", "FROM record WHERE schema_id = 7", "FROM record GROUP BY schema_id", "FROM feature",
 	} {
-		if err := r.countTable(ctx, plain, counted, what, report); err != nil {
+		if err := r.countTable(ctx, b.plain, b.ours, what, report); err != nil {
 			return err
 		}
 	}

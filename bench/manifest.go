@@ -16,31 +16,18 @@ const plainManifest = `SELECT (SELECT json_agg(c) FROM information_schema.column
 
 // manifests asks for all that is to be known of tables of home: by SQL that counts, and by sluice.manifest.
 func manifests(ctx context.Context, r *rig, report *report) (err error) {
-	if err := r.makeRecords(ctx, recordCount, featureCount); err != nil {
-		return err
-	}
-	p, err := r.startSluice(ctx)
+	b, err := r.startRecords(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = p.end(err) }()
-	plain, err := connect(ctx, r.home.Addr(), database)
-	if err != nil {
-		return err
-	}
-	defer plain.close()
-	ours, err := connect(ctx, p.addr, database)
-	if err != nil {
-		return err
-	}
-	defer ours.close()
+	defer func() { err = b.end(err) }()
 	for _, sql := range []string{
-		"CREATE EXTENSION IF NOT EXISTS sluice", "SELECT sluice.track_statistics('record')", "SELECT sluice.track_statistics('feature')",
+		"SELECT sluice.track_statistics('record')", "SELECT sluice.track_statistics('feature')",
 		"SELECT * FROM sluice.verify_statistics(repair => true)",
 		fmt.Sprintf(`DROP SCHEMA IF EXISTS many CASCADE; CREATE SCHEMA many;
 			DO $$ BEGIN FOR i IN 1 .. %d LOOP EXECUTE format('CREATE TABLE many.t%%s (LIKE record INCLUDING ALL)', i); END LOOP; END $$; ANALYZE`, manyTables),
 	} {
-		if err := ours.exec(ctx, sql); err != nil {
+		if err := b.ours.exec(ctx, sql); err != nil {
 			return fmt.Errorf("%.60s: %w", sql, err)
 		}
 	}
@@ -48,11 +35,11 @@ func manifests(ctx context.Context, r *rig, report *report) (err error) {
 		{"manifest of record and feature", plainManifest, "SELECT sluice.manifest('public')"},
 		{fmt.Sprintf("manifest of %d tables", manyTables), "", "SELECT sluice.manifest('many')"},
 	} {
-		if err := r.compareManifests(ctx, plain, ours, c.what, c.plain, c.ours, report); err != nil {
+		if err := r.compareManifests(ctx, b.plain, b.ours, c.what, c.plain, c.ours, report); err != nil {
 			return err
 		}
 	}
-	return plain.exec(ctx, "DROP SCHEMA many CASCADE")
+	return b.plain.exec(ctx, "DROP SCHEMA many CASCADE")
 }
 
 // compareManifests asks both ways, in turns; an empty text is asked of nobody.

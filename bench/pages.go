@@ -33,30 +33,16 @@ var sorts = []sorted{
 
 // pages reads pages of tables of home, the first and a deep one, beside what comes after a row by its keys in an index alone, and beside OFFSET.
 func pages(ctx context.Context, r *rig, report *report) (err error) {
-	if err := r.makeRecords(ctx, recordCount, featureCount); err != nil {
-		return err
-	}
-	p, err := r.startSluice(ctx)
+	records, err := r.startRecords(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = p.end(err) }()
-	b := &paging{rig: r}
-	if b.plain, err = connect(ctx, r.home.Addr(), database); err != nil {
-		return err
-	}
-	defer b.plain.close()
-	if b.paged, err = connect(ctx, p.addr, database); err != nil {
-		return err
-	}
-	defer b.paged.close()
-	if b.asking, err = pgconn.Connect(ctx, "postgres://postgres@"+p.addr+"/"+database); err != nil {
+	defer func() { err = records.end(err) }()
+	b := &paging{rig: r, recordsRig: records}
+	if b.asking, err = pgconn.Connect(ctx, "postgres://postgres@"+records.addr+"/"+database); err != nil {
 		return err
 	}
 	defer b.asking.Close(context.WithoutCancel(ctx))
-	if err := b.paged.exec(ctx, "CREATE EXTENSION IF NOT EXISTS sluice"); err != nil {
-		return err
-	}
 	for _, s := range sorts {
 		if s.keys != "" {
 			if err := b.plain.exec(ctx, "CREATE INDEX ON "+s.table+" ("+s.keys+")"); err != nil {
@@ -72,8 +58,8 @@ func pages(ctx context.Context, r *rig, report *report) (err error) {
 
 type paging struct {
 	*rig
-	plain, paged *client
-	asking       *pgconn.PgConn // through Sluice, where an answer matters
+	*recordsRig
+	asking *pgconn.PgConn // through Sluice, where an answer matters
 }
 
 // value asks for a row, its values in text form.
@@ -113,7 +99,7 @@ func (b *paging) measure(ctx context.Context, s sorted, report *report) error {
 		bare = strings.ReplaceAll(bare, "$"+strconv.Itoa(i+1), "'"+k+"'")
 	}
 	plain := fmt.Sprintf("SELECT * FROM %s WHERE %s ORDER BY %s LIMIT %d", s.table, bare, s.order, pageSize+1)
-	if err := b.paged.exec(ctx, "DEALLOCATE ALL; PREPARE page (text) AS SELECT * FROM sluice.page('"+query+"', "+strconv.Itoa(pageSize)+", $1)"); err != nil {
+	if err := b.ours.exec(ctx, "DEALLOCATE ALL; PREPARE page (text) AS SELECT * FROM sluice.page('"+query+"', "+strconv.Itoa(pageSize)+", $1)"); err != nil {
 		return err
 	}
 	for _, page := range []struct{ what, after, offset string }{{"the first", "NULL", "0"}, {"after " + count(float64(s.depth)) + " rows", "'" + token + "'", strconv.Itoa(s.depth)}} {
@@ -162,7 +148,7 @@ func (b *paging) turn(ctx context.Context, statements ...string) ([4][]float64, 
 			}
 			c := b.plain
 			if j > 1 {
-				c = b.paged
+				c = b.ours
 			}
 			d, err := c.query(ctx, sql)
 			if err != nil {

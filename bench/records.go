@@ -44,3 +44,40 @@ func (r *rig) makeRecords(ctx context.Context, records, features int) error {
 	}
 	return nil
 }
+
+// recordsRig is Sluice with its extension before home that has the tables of records, and a connection to each.
+type recordsRig struct {
+	*process
+	plain, ours *client
+}
+
+// startRecords makes the tables and starts Sluice; whoever gets it calls end.
+func (r *rig) startRecords(ctx context.Context) (b *recordsRig, err error) {
+	if err := r.makeRecords(ctx, recordCount, featureCount); err != nil {
+		return nil, err
+	}
+	b = &recordsRig{}
+	if b.process, err = r.startSluice(ctx); err != nil {
+		return nil, err
+	}
+	if b.plain, err = connect(ctx, r.home.Addr(), database); err != nil {
+		return nil, b.end(err)
+	}
+	if b.ours, err = connect(ctx, b.addr, database); err == nil {
+		err = b.ours.exec(ctx, "CREATE EXTENSION IF NOT EXISTS sluice")
+	}
+	if err != nil {
+		return nil, b.end(err)
+	}
+	return b, nil
+}
+
+// end is process.end, after the connections.
+func (b *recordsRig) end(err error) error {
+	for _, c := range []*client{b.plain, b.ours} {
+		if c != nil {
+			c.close()
+		}
+	}
+	return b.process.end(err)
+}

@@ -41,6 +41,9 @@ func (s *Session) deliverWhole(ctx context.Context, x *execution, h handleReques
 	return d, err
 }
 
+// mostInline bounds what a document may take up.
+const mostInline = 64 << 20
+
 // document carries out SELECT … FROM sluice.document(…).
 func (s *Session) document(ctx context.Context, x *execution) (*cursor, error) {
 	args, err := s.called(ctx, x, calls(x.statement, "document"), "document_arguments")
@@ -55,6 +58,9 @@ func (s *Session) document(ctx context.Context, x *execution) (*cursor, error) {
 		if limits[i], err = strconv.ParseInt(*args[i+1], 10, 32); err != nil || limits[i] < 0 {
 			return nil, pgerr.Hint(pgerr.New(pgerr.InvalidParameter, "%s must not be negative", name), "0 allows none.")
 		}
+	}
+	if limits[1] > mostInline {
+		return nil, pgerr.Hint(pgerr.New(pgerr.InvalidParameter, "inline_bytes must not be more than %d", mostInline), "The proxy holds a document as a whole; read larger results from a handle.")
 	}
 	d, err := s.deliverWhole(ctx, x, handleRequest{query: *args[0], ttl: defaultTTL}, limits[0], limits[1])
 	if err != nil {

@@ -30,7 +30,8 @@ func (s *Session) onParse(size int) error {
 	if !ok1 || !ok2 {
 		return s.pass('P', size) // home refuses it
 	}
-	if s.pages(text) {
+	hit := s.mentions(text)
+	if hit && s.pages(text) {
 		if err := s.takeHome(); err != nil {
 			return ignoreCopyIn(err)
 		}
@@ -42,13 +43,14 @@ func (s *Session) onParse(size int) error {
 		case expanded != text:
 			return s.parseExpanded(name, expanded, size)
 		}
+		hit = s.mentions(text) // as home was asked for what is known by now
 	}
 	if name != "" && (s.control[name] != nil || s.prepared(name) != nil || s.controls(text) != nil) {
 		return s.parseAgain(name, text, size)
 	}
 	s.noteControl(name, text)
 	s.defining = s.defining || defines(text)
-	if s.control[name] == nil && s.mentions(text) {
+	if s.control[name] == nil && hit {
 		s.noteMasks(text)
 		if edited, ok := s.shadow(text); ok {
 			return s.parseInstead(size, edited)

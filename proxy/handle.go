@@ -170,7 +170,7 @@ func (s *Session) keepRows(ctx context.Context, x *execution, h *handleRequest) 
 	}
 	prefix := "CREATE TABLE " + table + " AS "
 	rows, err = s.createFrom(ctx, x, prefix+h.query)
-	return table, rows, inQuery(err, h.query, utf8.RuneCountInString(prefix))
+	return table, rows, inQuery(err, h.query, prefix)
 }
 
 // noteHandle notes a table that was made as a handle.
@@ -188,7 +188,7 @@ func (s *Session) noteHandle(ctx context.Context, table string, h handleRequest,
 func (s *Session) checkHandle(h handleRequest) error {
 	statements, err := s.parse(h.query)
 	if err != nil {
-		return inQuery(err, h.query, 0)
+		return inQuery(err, h.query, "")
 	}
 	if len(statements) != 1 || statements[0].Kind != parser.Select {
 		return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "a handle is made of one SELECT, VALUES or TABLE statement"), "Give the text of one query.")
@@ -257,16 +257,17 @@ func (s *Session) createOver(ctx context.Context, y *execution, types []uint32) 
 	return n, err
 }
 
-// inQuery makes the position of an error one in the query that stands behind shift characters of the text which has met it, as
-// home tells of a query that a function runs.
-func inQuery(err error, query string, shift int) error {
+// inQuery makes the position of an error one in the query that stands behind a prefix in the text which has met it, as home tells
+// of a query that a function runs.
+func inQuery(err error, query, prefix string) error {
 	pe, ok := err.(*pgconn.PgError)
 	if !ok || pe.Severity == "FATAL" {
 		return err
 	}
 	e := *pe
-	if e.InternalQuery = ""; e.Position > int32(shift) {
-		e.InternalPosition, e.InternalQuery = e.Position-int32(shift), query
+	shift := int32(utf8.RuneCountInString(prefix))
+	if e.InternalQuery = ""; e.Position > shift {
+		e.InternalPosition, e.InternalQuery = e.Position-shift, query
 	}
 	e.Position = 0
 	return &e

@@ -22,7 +22,7 @@ func (s *Session) keepAt(ctx context.Context, x *execution, table string, h *han
 	}
 	y, err := s.planKept(ctx, x, h.query)
 	if err != nil {
-		return 0, inQuery(err, h.query, 0)
+		return 0, inQuery(err, h.query, "")
 	}
 	remote, columns, err := s.declareKept(ctx, table, server, h.query)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Session) declareKept(ctx context.Context, table string, server *catalog
 	like := "pg_temp." + s.tempPrefix(false) + "kept"
 	prefix := "CREATE TEMPORARY TABLE " + strings.TrimPrefix(like, "pg_temp.") + " AS "
 	if _, err := s.Exec(ctx, prefix+query+"\nWITH NO DATA"); err != nil {
-		return "", nil, inQuery(err, query, len(prefix))
+		return "", nil, inQuery(err, query, prefix)
 	}
 	rows, err := s.Query(ctx, keptColumns, like)
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *Session) insertKept(ctx context.Context, x *execution, table, query str
 	}
 	d, err := s.describe(ctx, ownPrefix+"inserted", statements[0].Text, nil)
 	if err != nil {
-		return 0, inQuery(err, query, len([]rune(prefix)))
+		return 0, inQuery(err, query, prefix)
 	}
 	y := &execution{statement: statements[0], described: d, within: x.statement, handle: true}
 	ours, err := s.planBody(ctx, y)
@@ -208,7 +208,7 @@ func (s *Session) insertKept(ctx context.Context, x *execution, table, query str
 		err = pgerr.New(pgerr.InternalError, "the foreign table of a handle is not known")
 	}
 	if err = s.enter(ctx, y, err); err != nil {
-		return 0, inQuery(err, query, len([]rune(prefix)))
+		return 0, inQuery(err, query, prefix)
 	}
 	p := &portal{}
 	_, err = s.runWrite(ctx, y, p)

@@ -20,14 +20,14 @@ import (
 func (s *Session) streamKept(ctx context.Context, x *execution, table, query string) (rows int64, ok bool, err error) {
 	y, err := s.planKept(ctx, x, query)
 	if err != nil {
-		return 0, false, inQuery(err, query, 0)
+		return 0, false, inQuery(err, query, "")
 	}
 	if y.plan == nil || !y.apart() {
 		return 0, false, nil
 	}
 	prefix := "CREATE TABLE " + table + " AS "
 	if _, err := s.Exec(ctx, prefix+query+"\nWITH NO DATA"); err != nil {
-		return 0, false, inQuery(err, query, len([]rune(prefix)))
+		return 0, false, inQuery(err, query, prefix)
 	}
 	if err := s.enter(ctx, y, nil); err != nil {
 		return 0, false, err

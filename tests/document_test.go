@@ -43,6 +43,8 @@ func TestDocument(t *testing.T) {
 		"SELECT body, handle_id IS NOT NULL FROM sluice.document('SELECT 1 AS a WHERE false', 0, 1)":         "NULL|t",
 		"SELECT * FROM sluice.document('SELECT 1 AS a', -1)":                                                 "22023",
 		"SELECT * FROM sluice.document('SELECT 1 AS a', 1, -1)":                                              "22023",
+		"SELECT * FROM sluice.document('SELECT 1 AS a', 1, 67108865)":                                        "22023",
+		"SELECT count(*) FROM sluice.document('SELECT 1 AS a', 1, 67108864)":                                 "1",
 		"SELECT * FROM sluice.document(NULL)":                                                                "22004",
 		"SELECT * FROM sluice.document('SELECT 1, 2')":                                                       "42701",
 		"SELECT * FROM sluice.document('SELECT 1/(id-3) AS a FROM item')":                                    "22012",

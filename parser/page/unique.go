@@ -141,7 +141,7 @@ type column struct {
 // equalities are those that hold for all rows, and those of outer joins.
 func (q *Query) equalities() (list []equality) {
 	add := func(n *pg_query.Node, only *from) {
-		for _, c := range conjuncts(n) {
+		for _, c := range parser.Conjuncts(n, nil) {
 			x := c.GetAExpr()
 			if x.GetKind() != pg_query.A_Expr_Kind_AEXPR_OP || len(x.Name) != 1 || x.Name[0].GetString_().GetSval() != "=" {
 				continue
@@ -206,20 +206,6 @@ func constant(n *pg_query.Node) bool {
 		return constant(c.Arg)
 	}
 	return n.GetAConst() != nil || n.GetParamRef() != nil
-}
-
-func conjuncts(n *pg_query.Node) []*pg_query.Node {
-	if b := n.GetBoolExpr(); b != nil && b.Boolop == pg_query.BoolExprType_AND_EXPR {
-		var list []*pg_query.Node
-		for _, a := range b.Args {
-			list = append(list, conjuncts(a)...)
-		}
-		return list
-	}
-	if n == nil {
-		return nil
-	}
-	return []*pg_query.Node{n}
 }
 
 // determined reports whether rows of others have one row of the table at most: all columns of a unique key of it are equal to

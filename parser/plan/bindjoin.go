@@ -62,7 +62,7 @@ type key struct {
 // equalities returns the pairs of columns of two sources that a level's rows must have equal.
 func (b *builder) equalities(q *pg_query.SelectStmt) (pairs [][2]key) {
 	var tables []*pg_query.RangeVar
-	conditions := conjuncts(q.WhereClause, nil)
+	conditions := parser.Conjuncts(q.WhereClause, nil)
 	for _, n := range q.FromClause {
 		tables, conditions = kept(n, tables, conditions)
 	}

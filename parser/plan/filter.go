@@ -36,7 +36,7 @@ func (b *builder) filters() map[*pg_query.RangeVar]filter {
 
 func (b *builder) levelFilters(q *pg_query.SelectStmt, found map[*pg_query.RangeVar]filter, seen map[*pg_query.RangeVar]bool) {
 	var tables []*pg_query.RangeVar
-	conditions := conjuncts(q.WhereClause, nil)
+	conditions := parser.Conjuncts(q.WhereClause, nil)
 	for _, n := range q.FromClause {
 		tables, conditions = kept(n, tables, conditions)
 	}
@@ -64,7 +64,7 @@ func kept(n *pg_query.Node, tables []*pg_query.RangeVar, conditions []*pg_query.
 	}
 	switch j.Jointype {
 	case pg_query.JoinType_JOIN_INNER:
-		conditions = conjuncts(j.Quals, conditions)
+		conditions = parser.Conjuncts(j.Quals, conditions)
 		tables, conditions = kept(j.Larg, tables, conditions)
 		return kept(j.Rarg, tables, conditions)
 	case pg_query.JoinType_JOIN_LEFT:
@@ -73,19 +73,6 @@ func kept(n *pg_query.Node, tables []*pg_query.RangeVar, conditions []*pg_query.
 		tables, _ = kept(j.Rarg, tables, nil)
 	}
 	return tables, conditions
-}
-
-func conjuncts(n *pg_query.Node, list []*pg_query.Node) []*pg_query.Node {
-	if n == nil {
-		return list
-	}
-	if e := n.GetBoolExpr(); e != nil && e.Boolop == pg_query.BoolExprType_AND_EXPR {
-		for _, a := range e.Args {
-			list = conjuncts(a, list)
-		}
-		return list
-	}
-	return append(list, n)
 }
 
 // conditionsOn prints the conditions that concern a table alone. References without an alias are the table's where it

@@ -109,7 +109,7 @@ func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, boo
 // equates reports whether one part of a join's condition is that a column of one side equals one of the other: without,
 // Postgres refuses a FULL JOIN.
 func equates(condition *pg_query.Node, left, right *scope) bool {
-	for _, c := range conjuncts(condition, nil) {
+	for _, c := range parser.Conjuncts(condition, nil) {
 		x := c.GetAExpr()
 		a, b := x.GetLexpr().GetColumnRef(), x.GetRexpr().GetColumnRef()
 		if a == nil || b == nil || x.Kind != pg_query.A_Expr_Kind_AEXPR_OP || lastName(x.Name) != "=" {

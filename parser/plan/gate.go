@@ -106,7 +106,7 @@ func (b *builder) fromGates(n *pg_query.Node, above []*pg_query.Node, found gate
 
 // withGates adds the conditions of a clause that hang on no row.
 func (b *builder) withGates(above []*pg_query.Node, clause *pg_query.Node) []*pg_query.Node {
-	for _, c := range conjuncts(clause, nil) {
+	for _, c := range parser.Conjuncts(clause, nil) {
 		if b.rowless(c) {
 			above = append(slices.Clip(above), c)
 		}

@@ -28,7 +28,7 @@ func (b *builder) levelProbes(q *pg_query.SelectStmt, found map[*pg_query.RangeV
 	for _, n := range q.FromClause {
 		l.add(b, n)
 	}
-	for _, c := range conjuncts(q.WhereClause, nil) {
+	for _, c := range parser.Conjuncts(q.WhereClause, nil) {
 		x := c.GetAExpr()
 		if x == nil || x.Kind != pg_query.A_Expr_Kind_AEXPR_OP || lastName(x.Name) != "=" {
 			continue

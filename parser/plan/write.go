@@ -247,7 +247,7 @@ func (b *builder) update(w *Write, n *pg_query.UpdateStmt) error {
 	}
 	w.Kind = Update
 	b.require("UPDATE", "SELECT")
-	f := b.conditionsOn(b.target, conjuncts(n.WhereClause, nil))
+	f := b.conditionsOn(b.target, parser.Conjuncts(n.WhereClause, nil))
 	if err := b.shipSources(); err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (b *builder) delete(w *Write, n *pg_query.DeleteStmt) error {
 	}
 	w.Kind = Delete
 	b.require("DELETE", "SELECT")
-	f := b.conditionsOn(b.target, conjuncts(n.WhereClause, nil))
+	f := b.conditionsOn(b.target, parser.Conjuncts(n.WhereClause, nil))
 	if err := b.shipSources(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -33,26 +34,19 @@ func (b *Book) Reset() { b.statements.Drop(func(key, *totals) bool { return true
 
 // Sources returns what is being read, what began first in front.
 func (b *Book) Sources() []*Source {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	list := make([]*Source, 0, len(b.sources))
-	for s := range b.sources {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *Source) int { return a.Began.Compare(b.Began) })
-	return list
+	return inOrder(b, b.sources, func(s *Source) time.Time { return s.Began })
 }
 
 // Tasks returns the work that is under way, what began first in front.
 func (b *Book) Tasks() []*Task {
+	return inOrder(b, b.tasks, func(t *Task) time.Time { return t.Began })
+}
+
+// inOrder lists a set of a book's by when each began.
+func inOrder[T comparable](b *Book, set map[T]struct{}, began func(T) time.Time) []T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	list := make([]*Task, 0, len(b.tasks))
-	for t := range b.tasks {
-		list = append(list, t)
-	}
-	slices.SortFunc(list, func(a, b *Task) int { return a.Began.Compare(b.Began) })
-	return list
+	return slices.SortedFunc(maps.Keys(set), func(a, b T) int { return began(a).Compare(began(b)) })
 }
 
 // milliseconds is a duration as views show it.

@@ -6,6 +6,7 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/sluicedb/sluice/lru"
+	"github.com/sluicedb/sluice/parser"
 )
 
 // textBytes bounds the statements whose gists are known, and mostText the text that is kept of one.
@@ -20,16 +21,24 @@ type Gist struct {
 	Text        string // with a question mark in the place of each literal, without comments
 }
 
-var known = lru.New[string, Gist](textBytes)
+// wording is a statement, or what stands for many that differ in integers alone.
+type wording struct {
+	text    string
+	general bool
+}
 
-// Of returns the gist of a statement.
+var known = lru.New[wording, Gist](textBytes)
+
+// Of returns the gist of a statement. Of those that differ in the integers alone that columns are compared with, it is made once.
 func Of(statement string) Gist {
-	if found, ok := known.Get(statement); ok {
+	general, values := parser.General(statement)
+	w := wording{general, len(values) > 0}
+	if found, ok := known.Get(w); ok {
 		return found
 	}
-	made := Gist{Text: strip(statement)}
-	made.Fingerprint, _ = pg_query.Fingerprint(statement)
-	known.Put(statement, made, len(statement)+len(made.Text))
+	made := Gist{Text: w.strip()}
+	made.Fingerprint, _ = pg_query.Fingerprint(w.text)
+	known.Put(w, made, len(w.text)+len(made.Text))
 	return made
 }
 
@@ -39,9 +48,10 @@ var constants = map[pg_query.Token]string{
 	pg_query.Token_ICONST: "?", pg_query.Token_FCONST: "?", pg_query.Token_SQL_COMMENT: "", pg_query.Token_C_COMMENT: "",
 }
 
-// strip returns a statement with a question mark in the place of each literal, and without comments; empty where its tokens
-// cannot be told. pg_query's Normalize leaves some literals where they are, those of CREATE TABLE AS among them.
-func strip(statement string) string {
+// strip returns a statement with a question mark in the place of each literal, and of each parameter where these stand for
+// literals, and without comments; empty where its tokens cannot be told. pg_query's Normalize leaves some literals where they are, those of CREATE TABLE AS among them.
+func (w wording) strip() string {
+	statement := w.text
 	scanned, err := pg_query.Scan(statement)
 	if err != nil {
 		return ""
@@ -49,7 +59,11 @@ func strip(statement string) string {
 	var b strings.Builder
 	at := 0
 	for _, t := range scanned.Tokens {
-		if instead, ok := constants[t.Token]; ok {
+		instead, ok := constants[t.Token]
+		if w.general && t.Token == pg_query.Token_PARAM {
+			instead, ok = "?", true
+		}
+		if ok {
 			b.WriteString(statement[at:t.Start])
 			b.WriteString(instead)
 			at = int(t.End)
