@@ -64,20 +64,22 @@ func (in *instance) open() (*connection, error) {
 	return c, nil
 }
 
-// reuse gives back a connection on which nothing runs and nothing was interrupted.
+// reuse gives back a connection on which nothing runs and nothing was interrupted. Once it is among the idle ones it is
+// whoever's takes it, so nothing of it is read after that.
 func (c *connection) reuse() {
 	in := c.instance
 	in.slot.mu.Lock()
-	if len(in.idle) < keepIdle {
+	room := len(in.idle) < keepIdle
+	if room {
 		c.instance = nil
 		in.idle = append(in.idle, c)
 	}
 	in.slot.mu.Unlock()
-	if c.instance == nil {
-		in.release()
+	if !room {
+		c.disconnect()
 		return
 	}
-	c.disconnect()
+	in.release()
 }
 
 func (c *connection) disconnect() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -323,4 +324,30 @@ func TestErrorOfThreads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Sessions at once share the idle connections, each of which is one reader's at a time.
+func TestConnectionsAreShared(t *testing.T) {
+	e := database(t, nil, "CREATE TABLE people AS SELECT i::INTEGER AS id FROM range(1, 6) r(i)")
+	var wg sync.WaitGroup
+	for reader := range keepIdle {
+		wg.Go(func() {
+			for i := range 2000 {
+				id := strconv.Itoa((reader+i)%5 + 1)
+				s, err := e.Open(t.Context(), engines.Query{SQL: "SELECT id FROM people WHERE id = $1::INTEGER", Args: []*string{&id}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				rows, err := drain(s)
+				if err != nil || len(rows) != 1 || rows[0][0] != id {
+					t.Errorf("%s: %v, %v", id, rows, err)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
