@@ -94,15 +94,20 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$ SELECT (sluice.cursor_a
 COMMENT ON FUNCTION sluice.cursor_done(text, text) IS 'whether a cursor has come to its end';
 
 -- Moves a cursor behind a page: a token of NULL says that there is nothing behind it.
-CREATE OR REPLACE FUNCTION sluice.move_cursor(name text, digest text, rows bigint, token text) RETURNS boolean
+CREATE OR REPLACE FUNCTION sluice.move_cursor(name text, digest text, rows bigint, token text, size bigint) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    moved boolean;
 BEGIN
     UPDATE sluice.keyset_cursor c SET position = coalesce(token, c.position), done = token IS NULL, fetched = c.fetched + rows, expires_at = now() + c.ttl
     WHERE c.owner = sluice.page_role() AND c.name = move_cursor.name AND c.digest = move_cursor.digest;
-    RETURN FOUND;
+    moved := FOUND;
+    PERFORM set_config('sluice.last_page', json_build_object('role', encode(int4send(sluice.page_role()::int), 'hex'), 'rows', rows, 'size', size,
+        'more', token IS NOT NULL, 'token', token)::text, false);
+    RETURN moved;
 END
 $$;
-COMMENT ON FUNCTION sluice.move_cursor(text, text, bigint, text) IS 'moves a cursor behind a page';
+COMMENT ON FUNCTION sluice.move_cursor(text, text, bigint, text, bigint) IS 'moves a cursor behind a page';
 
 CREATE OR REPLACE FUNCTION sluice.close_cursor(name text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

@@ -44,7 +44,7 @@ func TestAdminWithoutAuthorisation(t *testing.T) {
 	want(t, mallory, `SELECT string_agg(p.oid::regprocedure::text, ', ' ORDER BY 1) FROM pg_proc p
 		WHERE p.pronamespace = 'sluice'::regnamespace AND p.prosecdef
 		AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype) AND has_function_privilege(p.oid, 'EXECUTE')`,
-		"sluice.advise_index(oid,text[]), sluice.close_cursor(text), sluice.cursor_at(text,text), sluice.cursor_query(text), sluice.move_cursor(text,text,bigint,text), sluice.open_cursor(text,text,interval,text,text[],text,text), sluice.open_rows(text,text,text), sluice.page_keys(bytea,text,integer), sluice.page_start(text,text,integer,bigint[],oid[],integer), sluice.page_tokens(bytea,text[],boolean), sluice.seal_rows(oid,text,text,text,oid,boolean,name[],text), sluice.unseal(text,text,oid,text)")
+		"sluice.advise_index(oid,text[]), sluice.close_cursor(text), sluice.cursor_at(text,text), sluice.cursor_query(text), sluice.move_cursor(text,text,bigint,text,bigint), sluice.open_cursor(text,text,interval,text,text[],text,text), sluice.open_rows(text,text,text), sluice.page_keys(bytea,text,integer), sluice.page_start(text,text,integer,bigint[],oid[],integer), sluice.page_tokens(bytea,text[],boolean), sluice.seal_rows(oid,text,text,text,oid,boolean,name[],text), sluice.unseal(text,text,oid,text)")
 	want(t, mallory, `SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY 1) FROM pg_class c
 		WHERE c.relnamespace = 'sluice'::regnamespace AND c.relkind IN ('r', 'p', 'v')
 		AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND c.relname NOT IN ('row_security', 'policy', 'column_mask')`, "NULL")

@@ -43,7 +43,7 @@ func Mentions(text string) bool {
 
 // Find returns the calls in a text, in order, whose statements these are. A call where none can be expanded is an error.
 func Find(text string, statements []*parser.Statement) ([]Call, error) {
-	f := finder{spans: map[int]span{}}
+	f := finder{text: text, spans: map[int]span{}}
 	for _, at := range spans(text) {
 		f.spans[at.start] = at
 	}
@@ -68,6 +68,7 @@ func byteOffset(text string, characters int) int {
 }
 
 type finder struct {
+	text  string
 	spans map[int]span
 	calls []Call
 }
@@ -77,6 +78,8 @@ type span struct{ start, end, position int }
 
 func (f *finder) statement(st *parser.Statement, offset int) (err error) {
 	inFrom := map[*pg_query.FuncCall]*pg_query.RangeFunction{}
+	before := len(f.calls)
+	var info *pg_query.FuncCall
 	parser.Walk(st.Node, func(m proto.Message) bool {
 		if r, ok := m.(*pg_query.RangeFunction); ok && !r.Ordinality && !r.IsRowsfrom && len(r.Coldeflist) == 0 && len(r.Functions) == 1 {
 			if call := r.Functions[0].GetList().GetItems(); len(call) > 0 && call[0].GetFuncCall() != nil {
@@ -84,6 +87,9 @@ func (f *finder) statement(st *parser.Statement, offset int) (err error) {
 			}
 		}
 		c, ok := m.(*pg_query.FuncCall)
+		if ok && called(c) == "page_info" {
+			info = c
+		}
 		if !ok || err != nil || nameOf(c) == "" {
 			return err == nil
 		}
@@ -103,6 +109,10 @@ func (f *finder) statement(st *parser.Statement, offset int) (err error) {
 		}
 		return err == nil
 	})
+	if at := offset + int(info.GetLocation()); err == nil && info != nil && len(f.calls) > before {
+		return pgerr.Hint(refuse(span{position: utf8.RuneCountInString(f.text[:at]) + 1}, "sluice.page_info stands in the statement that reads the page"),
+			"Which comes first is not said: call it in a statement of its own, or look whether page_token is NULL in the last row.")
+	}
 	return err
 }
 
@@ -132,14 +142,19 @@ func (f *finder) add(c *pg_query.FuncCall, r *pg_query.RangeFunction, at span) e
 
 // nameOf returns the name of the function that is called if it is one of ours, else an empty one.
 func nameOf(c *pg_query.FuncCall) string {
-	if len(c.Funcname) != 2 || c.Funcname[0].GetString_().GetSval() != "sluice" {
-		return ""
-	}
-	name := c.Funcname[1].GetString_().GetSval()
+	name := called(c)
 	if names[name] == nil {
 		return ""
 	}
 	return name
+}
+
+// called returns the name of the function of schema sluice that is called, an empty one for any other.
+func called(c *pg_query.FuncCall) string {
+	if len(c.Funcname) != 2 || c.Funcname[0].GetString_().GetSval() != "sluice" {
+		return ""
+	}
+	return c.Funcname[1].GetString_().GetSval()
 }
 
 // expands reports whether a statement is of a kind that is run as it stands, and kept nowhere.

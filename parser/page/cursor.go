@@ -52,7 +52,7 @@ func (q *Query) Open(name, ttl string, o Options) string {
 // there as a whole before its first row goes on, so that a cursor moves once whoever reads how much of it.
 func (q *Query) Fetch(columns []string, name string, o Options) (string, error) {
 	cursor := literal(name) + ", '" + q.digest() + "'"
-	o.After = "sluice.cursor_position(" + cursor + ")"
+	o.After, o.quiet = "sluice.cursor_position("+cursor+")", true
 	page, err := q.Expand(columns, o)
 	if err != nil {
 		return "", err
@@ -63,6 +63,6 @@ func (q *Query) Fetch(columns []string, name string, o Options) (string, error) 
 	}
 	return "(WITH sluice_page AS MATERIALIZED (SELECT * FROM " + page + " AS p WHERE NOT (SELECT sluice.cursor_done(" + cursor + "))), " +
 		"sluice_moved AS MATERIALIZED (SELECT sluice.move_cursor(" + cursor + ", pg_catalog.count(*), (pg_catalog.array_agg(r." + TokenColumn +
-		"))[pg_catalog.count(*)]) AS moved FROM sluice_page r) " +
+		"))[pg_catalog.count(*)], " + (&expansion{o: o}).limit(0) + ") AS moved FROM sluice_page r) " +
 		"SELECT " + strings.Join(list, ", ") + " FROM sluice_page r WHERE (SELECT m.moved FROM sluice_moved m))", nil
 }

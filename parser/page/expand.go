@@ -30,6 +30,8 @@ type Options struct {
 	Rows  int    // its value where it is known, else 0
 	After string // an expression in SQL, empty for the first page
 	Index bool   // an index has the order: see Served
+
+	quiet bool // somebody else notes the page
 }
 
 // Inner is the query with its keys selected first, and in no order.
@@ -113,31 +115,46 @@ func (q *Query) Expand(columns []string, o Options) (string, error) {
 		return "", err
 	}
 	x := expansion{q: q, o: o, inner: inner, digest: q.digest()}
-	list := make([]string, len(columns))
+	list := make([]string, len(columns), len(columns)+1)
 	for i, c := range columns {
 		list[i] = "p." + quote(c)
 	}
-	keys := make([]string, len(q.keys))
-	tied, nullable := []string{}, 0
-	for i, k := range q.keys {
-		column := "p." + q.column(i)
-		keys[i] = textOf(column, k.oid)
+	const found = "(SELECT a.seal FROM sluice_after a), k.keys"
+	tokens := "SELECT sluice.page_tokens(" + found + ", k.tied) FROM sluice_keys k"
+	list = append(list, "(("+tokens+"))[pg_catalog.row_number() OVER ()] AS "+TokenColumn)
+	end := ""
+	if !o.quiet { // no rows are skipped: the page is noted before its first row goes on, or its end
+		end = " OFFSET (SELECT sluice.note_page(" + found + ", " + x.limit(0) + ", k.tied) FROM sluice_keys k)"
+	}
+	return "(WITH sluice_after AS MATERIALIZED (" + x.start() + "), sluice_rows AS MATERIALIZED (" + x.rows() + "), sluice_keys AS MATERIALIZED (" + x.found() +
+		") SELECT " + strings.Join(list, ", ") + " FROM sluice_rows AS p LIMIT " + x.limit(0) + end + ")", nil
+}
+
+// start prints what looks at the token, and at what the statement was made from.
+func (x *expansion) start() string {
+	nullable := 0
+	for i, k := range x.q.keys {
 		if !k.notNull {
 			nullable |= 1 << i
 		}
-		tied = append(tied, "pg_catalog.lead("+column+") OVER () IS NOT DISTINCT FROM "+column)
 	}
-	row := "pg_catalog.array_to_json(ARRAY[" + strings.Join(keys, ", ") + "])::pg_catalog.text AS keys"
-	arguments := "pg_catalog.array_agg(k.keys)"
-	if !q.unique || !q.sworn {
-		row += ", pg_catalog.lead(true) OVER () AND " + strings.Join(tied, " AND ") + " AS tied"
-		arguments += ", pg_catalog.bool_or(k.tied)"
+	return "SELECT s.seal, s.keys, s.nulls FROM sluice.page_start(" + x.arguments() + ", " + array(x.q.notNull, "int8") + ", " + array(x.q.uniques, "oid") + ", " + itoa(nullable) + ") AS s"
+}
+
+// found prints the keys of the rows that were found, and whether two of these have all of them in common.
+func (x *expansion) found() string {
+	keys, tied := make([]string, len(x.q.keys)), make([]string, len(x.q.keys))
+	for i, k := range x.q.keys {
+		column := "p." + x.q.column(i)
+		keys[i] = textOf(column, k.oid)
+		tied[i] = "pg_catalog.lead(" + column + ") OVER () IS NOT DISTINCT FROM " + column
 	}
-	token := "((SELECT t.tokens FROM sluice_tokens t))[pg_catalog.row_number() OVER ()] AS " + TokenColumn
-	return "(WITH sluice_after AS MATERIALIZED (SELECT s.seal, s.keys, s.nulls FROM sluice.page_start(" + x.arguments() +
-		", " + array(q.notNull, "int8") + ", " + array(q.uniques, "oid") + ", " + itoa(nullable) + ") AS s), sluice_rows AS MATERIALIZED (" + x.rows() +
-		"), sluice_tokens AS MATERIALIZED (SELECT sluice.page_tokens((SELECT a.seal FROM sluice_after a), " + arguments + ") AS tokens FROM (SELECT " + row +
-		" FROM sluice_rows AS p) AS k) SELECT " + strings.Join(append(list, token), ", ") + " FROM sluice_rows AS p LIMIT " + x.limit(0) + ")", nil
+	row := "pg_catalog.array_to_json(ARRAY[" + strings.Join(keys, ", ") + "])::pg_catalog.text"
+	if x.q.unique && x.q.sworn {
+		return "SELECT pg_catalog.array_agg(" + row + ") AS keys, false AS tied FROM sluice_rows AS p"
+	}
+	return "SELECT pg_catalog.array_agg(k.keys) AS keys, pg_catalog.bool_or(k.tied) AS tied FROM (SELECT " + row +
+		" AS keys, pg_catalog.lead(true) OVER () AND " + strings.Join(tied, " AND ") + " AS tied FROM sluice_rows AS p) AS k"
 }
 
 type expansion struct {
