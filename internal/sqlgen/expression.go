@@ -179,8 +179,10 @@ func (g *generator) condition(r *relation) string {
 	return "(" + g.subselect(r) + ") AND (" + sql + ")"
 }
 
-// twofold reports whether a condition on rows may be two, which a plan has in either order.
-func twofold(condition string) bool { return strings.Contains(condition, " BETWEEN ") }
+// twofold reports whether a condition on rows may be several, which a plan has in any order.
+func twofold(condition string) bool {
+	return strings.Contains(condition, " BETWEEN ") || strings.Contains(condition, " NOT IN (")
+}
 
 // subselect makes a condition with a sub-select in it.
 func (g *generator) subselect(r *relation) string {

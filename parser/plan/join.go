@@ -41,7 +41,7 @@ func (s *shipper) join(j *pg_query.JoinExpr, e *scope) (string, bool) {
 		s.no("a FULL JOIN on anything but equal columns is evaluated at home")
 		return "", false
 	}
-	on, t, ok := s.expression(j.Quals, e)
+	on, t, ok := s.qualification(j.Quals, e)
 	if !ok || t.OID != boolOID {
 		s.no("this join condition is evaluated at home")
 		return "", false

@@ -118,7 +118,7 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 	if q.WhereClause != nil {
 		grouped := e.grouped
 		e.grouped = false
-		where, t, ok := s.expression(q.WhereClause, e)
+		where, t, ok := s.qualification(q.WhereClause, e)
 		e.grouped = grouped
 		if !ok || t.OID != boolOID {
 			s.no("the WHERE clause is evaluated at home")
@@ -132,7 +132,7 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 	}
 	b.WriteString(group)
 	if q.HavingClause != nil {
-		having, t, ok := s.expression(q.HavingClause, e)
+		having, t, ok := s.qualification(q.HavingClause, e)
 		if !ok || t.OID != boolOID {
 			s.no("the HAVING clause is evaluated at home")
 			return "", nil, false

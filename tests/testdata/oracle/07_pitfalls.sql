@@ -118,3 +118,18 @@ SELECT n, w FROM {s}.nums WHERE $1 < NULL::int4 GROUP BY 1, 2;
 -- constants that Postgres refuses while it plans, beside a NULL that leaves nothing of them
 SELECT k FROM {s}.kinds WHERE k = ANY (ARRAY[1, CASE WHEN 2147483647::int2 < NULL::int2 THEN k END]);
 SELECT k FROM {s}.kinds WHERE k = 40000::int4 OR k > 3::int2 ORDER BY k;
+-- conditions that cannot be true for a NULL in them, of which Postgres computes nothing
+SELECT x.k FROM {s}.ints x WHERE x.i8::int4 NOT IN (NULL, x.k);
+SELECT x.k FROM {s}.ints x WHERE ((x.i8::int4) % (mod(x.k, x.i4))) NOT IN (1, NULL, (mod((x.k * x.i2), (CASE WHEN false THEN x.k END))));
+SELECT x.k FROM {s}.ints x WHERE NOT (x.i8::int4 IN (NULL, x.k) OR x.k = 1);
+SELECT x.k FROM {s}.ints x WHERE x.i8::int4 = 1 AND x.k = NULL::int4;
+SELECT x.k FROM {s}.ints x WHERE x.k > 2 OR (x.i8::int4 = 1 AND x.k = NULL::int4) ORDER BY k;
+SELECT x.k FROM {s}.ints x WHERE x.k > 2 AND NOT (x.k <> 3 AND (x.i8::int4 = 1 OR x.k = NULL::int4)) ORDER BY k;
+SELECT x.k, y.k FROM {s}.ints x LEFT JOIN {s}.ints y ON x.i8::int4 = y.k AND y.k = NULL::int4 ORDER BY x.k;
+SELECT x.k FROM {s}.ints x JOIN {s}.ints y ON x.i8::int4 = y.k AND false ORDER BY x.k;
+SELECT sum(k) FROM {s}.ints HAVING min(i8)::int4 = 1 AND sum(k) = NULL::int8;
+SELECT 1 FROM {s}.ints HAVING min(i8)::int4 = 1 AND false;
+SELECT k FROM {s}.ints WHERE i8::int4 NOT IN (NULL, 1);
+SELECT k, i8::int4 NOT IN (NULL, k) FROM {s}.ints ORDER BY k;
+SELECT x.g FROM {s}.series x WHERE x.g NOT IN (1, NULL, x.k / x.g);
+SELECT x.g FROM {s}.series x WHERE NOT (x.g IN (1, x.k / x.g, NULL));
