@@ -19,23 +19,54 @@ import (
 // countersInterval is how often the counters of a database are looked after.
 const countersInterval = time.Second
 
-// readCounters edits a text that counts rows of tables that are counted.
+// readCounters edits a text of one statement that counts rows of tables that are counted.
 func (s *Session) readCounters(text string) (string, bool) {
-	if s.snapshot.Shadows["count"] || !strings.Contains(strings.ToLower(text), "count") {
+	if !s.mayCount(text) {
 		return text, false
 	}
 	list, err := parser.Parse(text)
-	if err != nil || len(list) != 1 || s.setting("standard_conforming_strings") == "off" && strings.Contains(text, `\`) {
+	if err != nil || len(list) != 1 {
 		return text, false
 	}
-	if slices.ContainsFunc(list[0].Relations(), func(r parser.Relation) bool { return s.snapshot.Mentions(r.Name) }) {
-		return text, false // which is planned here, or read through its masks
-	}
-	edited, ok := tally.Rewrite(list[0], s.snapshot.Counted)
+	edited, ok := s.readCountersIn(list[0])
 	if !ok {
 		return text, false
 	}
 	return withSource(edited, text), true
+}
+
+// mayCount reports whether a text may be of statements that counters answer.
+func (s *Session) mayCount(text string) bool {
+	return !s.snapshot.Shadows["count"] && strings.Contains(strings.ToLower(text), "count") &&
+		!(s.setting("standard_conforming_strings") == "off" && strings.Contains(text, `\`))
+}
+
+func (s *Session) readCountersIn(st *parser.Statement) (string, bool) {
+	if slices.ContainsFunc(st.Relations(), func(r parser.Relation) bool { return s.snapshot.Mentions(r.Name) }) {
+		return "", false // which is planned here, or read through its masks
+	}
+	return tally.Rewrite(st, s.snapshot.Counted)
+}
+
+// readCountersInEach edits those of several statements of a simple query that counters answer. Each keeps the place that it has in the
+// client's text. Those with pages are edited when these are expanded.
+func (s *Session) readCountersInEach(list []*parser.Statement, text string) (edited []*parser.Statement, any bool) {
+	if len(list) < 2 || !s.mayCount(text) {
+		return list, false
+	}
+	edited = slices.Clone(list)
+	for i, st := range list {
+		sql, ok := s.readCountersIn(st)
+		if !ok || s.pages(st.Text) {
+			continue
+		}
+		if again, err := parser.Parse(withSource(sql, st.Source)); err == nil && len(again) == 1 {
+			own := *again[0]
+			own.Source, own.Start = st.Source, st.Start
+			edited[i], any = &own, true
+		}
+	}
+	return edited, any
 }
 
 // count begins to look after the counters of the database where tables of it are counted, and ends that where none is.

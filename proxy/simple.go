@@ -54,7 +54,11 @@ func (s *Session) onQuery(size int) error {
 		text = edited
 	}
 	statements, err := s.parseQuery(text)
-	if err != nil || !s.namesPortals && !s.handlesAny(statements) && !(paged && len(statements) > 1) {
+	counts := false
+	if err == nil && hit {
+		statements, counts = s.readCountersInEach(statements, text)
+	}
+	if err != nil || !s.namesPortals && !counts && !s.handlesAny(statements) && !(paged && len(statements) > 1) {
 		return s.query1(size, original, text)
 	}
 	if err := s.takeHome(); err != nil {

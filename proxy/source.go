@@ -12,9 +12,9 @@ import (
 const sourceMark = "\n--sluice: "
 
 // withSource returns a text for home whose statement will be seen in pg_cursors or pg_prepared_statements, together with
-// the query text of the client's that it stands for.
+// the query text of the client's that it stands for, unless it has that already.
 func withSource(sql, source string) string {
-	if sql == source {
+	if sql == source || strings.Contains(sql, sourceMark) {
 		return sql
 	}
 	if i := strings.LastIndex(source, sourceMark); i >= 0 { // it was edited before

@@ -42,6 +42,15 @@ END
 $$;
 COMMENT ON FUNCTION sluice.may_use_statistics() IS 'whether counters may answer statements';
 
+-- The role that a statement is planned for, as home folds it into the plan.
+CREATE OR REPLACE FUNCTION sluice.planning_role() RETURNS name
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN current_user;
+END
+$$;
+COMMENT ON FUNCTION sluice.planning_role() IS 'the role that a statement is planned for';
+
 -- How many rows a table has for this role and statement, NULL where its counters do not say so for sure.
 CREATE OR REPLACE FUNCTION sluice.exact_count(relation regclass) RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -74,6 +83,6 @@ $$;
 COMMENT ON FUNCTION sluice.exact_counts(regclass, name[]) IS 'how many rows the groups of a table have, for statements that count them';
 
 -- Whatever the default privileges are of who installs the extension.
-GRANT EXECUTE ON FUNCTION sluice.plain_keys(oid, name[]), sluice.key_value(anyelement, text), sluice.may_use_statistics(), sluice.exact_count(regclass), sluice.exact_counts(regclass, name[]),
+GRANT EXECUTE ON FUNCTION sluice.plain_keys(oid, name[]), sluice.key_value(anyelement, text), sluice.planning_role(), sluice.may_use_statistics(), sluice.exact_count(regclass), sluice.exact_counts(regclass, name[]),
     sluice.is_counted(uuid, oid), sluice.table_tree(oid), sluice.count_triggers(uuid, oid), sluice.counter_name(uuid), sluice.table_count(regclass),
     sluice.must_be_counted(regclass) TO PUBLIC;

@@ -24,6 +24,7 @@ var countedTables = []string{
 	"CREATE TABLE bare (id int PRIMARY KEY)", "INSERT INTO bare SELECT generate_series(1, 50)", "SELECT sluice.track_statistics('bare')",
 	"CREATE TABLE empty (k int, m text)", "SELECT sluice.track_statistics('empty', '{k}')",
 	"CREATE TABLE mixed (k text COLLATE blind, d date)", "SELECT sluice.track_statistics('mixed', '{k,d}')", "INSERT INTO mixed VALUES ('a', NULL), ('A', NULL), ('a', 'today')",
+	"CREATE TABLE sums (n bigint, m text)",
 	"CREATE SCHEMA other", "CREATE TABLE other.item (word text)", "CREATE TABLE other.mixed (k int, d boolean)", "INSERT INTO other.mixed VALUES (5, true), (6, true)", "INSERT INTO other.item VALUES ('one')",
 }
 
@@ -44,6 +45,22 @@ var fromCounters = []string{
 	"SELECT word, at, local, d, t, u, b, big, small, colour, count(*) AS count FROM item GROUP BY word, at, local, d, t, u, b, big, small, colour ORDER BY 1, 2, 4, 6, 7, 8, 9, 10",
 	"SELECT count(*) FROM mixed WHERE k = 'a'", "SELECT count(*) FROM mixed WHERE k = 'A' AND d IS NULL GROUP BY k",
 	"SELECT word, word, count(*) + 1, 7 FROM item GROUP BY word, item.word ORDER BY word", "SELECT b FROM item GROUP BY b HAVING count(*) > 200",
+	"SELECT 1; SELECT count(*) FROM bare; SELECT count(*) FROM item WHERE b", "SELECT count(*) FROM bare; SELECT nosuch FROM bare", "BEGIN; SELECT count(*) FROM bare; SELECT 1; COMMIT",
+	"BEGIN; INSERT INTO sums SELECT count(*), 'x' FROM bare RETURNING *; ROLLBACK", "BEGIN; INSERT INTO bare SELECT count(*) + 1 FROM bare ON CONFLICT DO NOTHING RETURNING id; SELECT count(*) FROM bare; ROLLBACK",
+	"BEGIN; INSERT INTO sums (m, n) SELECT word, count(*) FROM item GROUP BY word; SELECT * FROM sums ORDER BY 1, 2; ROLLBACK", "BEGIN; INSERT INTO sums VALUES ((SELECT count(*) FROM bare), 'a') RETURNING n; ROLLBACK",
+	"BEGIN; INSERT INTO sums VALUES (1, 'a'); UPDATE sums SET n = (SELECT count(*) FROM bare) RETURNING n; ROLLBACK", "BEGIN; DELETE FROM bare WHERE id + 1000 > (SELECT count(*) FROM bare) RETURNING id; ROLLBACK",
+	"BEGIN; WITH w AS (DELETE FROM bare RETURNING 1) SELECT n FROM (SELECT count(*) AS n FROM bare) s; SELECT count(*) FROM bare; ROLLBACK",
+	"BEGIN; MERGE INTO sums USING (SELECT count(*) AS n FROM bare) b ON sums.n = b.n WHEN NOT MATCHED THEN INSERT VALUES (b.n, 'x'); TABLE sums; ROLLBACK",
+	"BEGIN; CREATE TABLE made AS SELECT count(*), 'x' AS x FROM bare; TABLE made; ROLLBACK", "BEGIN; SELECT count(*) AS n INTO TEMP made FROM bare; TABLE made; ROLLBACK",
+	`BEGIN; CREATE TABLE made AS SELECT word, blind, "Key", colour, count(*) AS n FROM item GROUP BY word, blind, "Key", colour; TABLE made ORDER BY 1, 2, 3, 4;
+		SELECT attname, atttypid::regtype, atttypmod, attcollation FROM pg_attribute WHERE attrelid = 'made'::regclass AND attnum > 0 ORDER BY attnum; ROLLBACK`,
+	"BEGIN; CREATE TABLE made (n) WITH (fillfactor = 50) AS SELECT count(*) FROM bare WITH NO DATA; INSERT INTO made SELECT count(*) FROM bare RETURNING n; ROLLBACK",
+	"BEGIN; DECLARE c CURSOR FOR SELECT count(*) FROM bare; SELECT name, statement, is_scrollable FROM pg_cursors; FETCH c; FETCH BACKWARD c; ROLLBACK",
+	"BEGIN; DECLARE c CURSOR FOR SELECT count(*) FROM bare; DELETE FROM bare WHERE id < 10; FETCH ALL c; SELECT count(*) FROM bare; ROLLBACK",
+	"BEGIN; DECLARE c SCROLL CURSOR FOR SELECT word, count(*) FROM item GROUP BY word ORDER BY word; SELECT is_scrollable FROM pg_cursors; FETCH ALL c; FETCH BACKWARD 2 FROM c; ROLLBACK",
+	"BEGIN; DECLARE c CURSOR FOR SELECT x, (SELECT count(*) FROM bare) FROM generate_series(1, 3) x; SELECT is_scrollable FROM pg_cursors; FETCH 2 FROM c; FETCH BACKWARD c; ROLLBACK",
+	"BEGIN; DECLARE c CURSOR WITH HOLD FOR SELECT count(*) FROM item WHERE b; COMMIT; FETCH ALL c; CLOSE c", "PREPARE p AS SELECT count(*) FROM bare; EXECUTE p; SELECT name, statement FROM pg_prepared_statements; DEALLOCATE p",
+	"PREPARE p (text) AS SELECT count(*) FROM item WHERE word = $1; EXECUTE p ('w''2'); EXECUTE p (NULL); DEALLOCATE p", "PREPARE p AS INSERT INTO sums SELECT count(*) FROM bare RETURNING n; BEGIN; EXECUTE p; ROLLBACK; DEALLOCATE p",
 }
 
 // fromRows are statements that they do not answer.
@@ -55,7 +72,9 @@ var fromRows = []string{
 	"SELECT count(*) FROM item WHERE note = 'n'", `SELECT "Key", b, count(*) FROM item GROUP BY CUBE ("Key", b) ORDER BY 1, 2`, "SELECT DISTINCT count(*) FROM item GROUP BY b", "SELECT count(*) FROM item i (word)",
 	"WITH bare AS (SELECT 1) SELECT count(*) FROM bare", "SELECT count(*) FROM (SELECT 1 FROM bare LIMIT 3) bare", "SELECT count(*) FROM other.item", "SELECT count(*) FROM item GROUP BY word || 'x' ORDER BY 1",
 	"SELECT x, (SELECT count(*) FROM bare WHERE bare.id = x) FROM generate_series(1, 2) x", `SELECT x, (SELECT count(*) FROM item WHERE "Key" = x) FROM generate_series(1, 2) x`,
-	"INSERT INTO empty SELECT count(*) FROM bare RETURNING k", "WITH w AS (INSERT INTO empty VALUES (1)) SELECT count(*) FROM bare", "SELECT count(*) FROM generate_series(1, 3) bare",
+	"SELECT count(*) FROM generate_series(1, 3) bare", "BEGIN; WITH w AS (INSERT INTO sums VALUES (1)) SELECT count(*) FROM bare; ROLLBACK", "BEGIN; DECLARE c CURSOR FOR SELECT word, count(*) FROM item GROUP BY word ORDER BY word; FETCH ALL c; ROLLBACK",
+	"BEGIN; DECLARE c CURSOR FOR SELECT * FROM (SELECT count(*) FROM bare) s; FETCH ALL c; ROLLBACK", "BEGIN; CREATE MATERIALIZED VIEW made AS SELECT count(*) FROM bare; TABLE made; ROLLBACK",
+	"BEGIN; CREATE VIEW made AS SELECT count(*) FROM bare; TABLE made; SELECT pg_get_viewdef('made'::regclass); ROLLBACK", "BEGIN; CREATE TABLE made AS SELECT count(*) FROM bare FOR UPDATE; ROLLBACK",
 	"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM bare; COMMIT", "BEGIN; SET LOCAL sluice.use_statistics = off; SELECT count(*) FROM bare; COMMIT", "BEGIN; CREATE TEMP TABLE bare (); SELECT count(*) FROM bare; ROLLBACK",
 	"BEGIN; SET LOCAL search_path = other; SELECT count(*) FROM item; SELECT count(*) FROM item WHERE word = 'one'; SELECT word, count(*) FROM item GROUP BY word; ROLLBACK",
 	"SELECT count(*) FROM missing", "SELECT count(*) FROM item WHERE word", "SELECT count(*), word FROM item", "SELECT count(*) FROM bare GROUP BY 4", "SELECT count(*) FROM bare FOR UPDATE",
@@ -81,6 +100,11 @@ func TestCountersAnswer(t *testing.T) {
 			want, got := answer(t, plain, sql), answer(t, counted, sql)
 			if want == got == differ {
 				t.Errorf("%s\nthrough: %s\n  plain: %s", sql, got, want)
+			}
+			for _, conn := range []*pgx.Conn{plain, counted} {
+				if conn.PgConn().TxStatus() != 'I' {
+					exec1(t, conn, "ROLLBACK")
+				}
 			}
 		}
 	}
@@ -163,10 +187,46 @@ func TestCountersAnswerRoles(t *testing.T) {
 		{"GRANT SELECT ON t TO sluice_counting; SELECT sluice.set_column_mask('t', 'k', $$'***'$$)", "30", "***|30"},
 	} {
 		exec(t, direct, step.sql)
-		for sql, want := range map[string]string{"SELECT count(*) FROM t": step.count, "SELECT k, count(*) FROM t GROUP BY k ORDER BY k": step.groups} {
-			if got := rows(t, conn, sql); got != want {
-				t.Errorf("after %s: %s: %s, not %s", step.sql, sql, got, want)
+		for sql, answer := range map[string]string{"SELECT count(*) FROM t": step.count, "SELECT k, count(*) FROM t GROUP BY k ORDER BY k": step.groups} {
+			if got := rows(t, conn, sql); got != answer {
+				t.Errorf("after %s: %s: %s, not %s", step.sql, sql, got, answer)
 			}
 		}
+		if step.count != "42501" { // what is fetched under another role is of the rows that the first could see
+			want(t, conn, "BEGIN; DECLARE c CURSOR FOR SELECT count(*) FROM t; RESET ROLE; FETCH c; ROLLBACK",
+				"BEGIN\nDECLARE CURSOR\nRESET\n"+step.count+"\nROLLBACK")
+		}
+	}
+}
+
+// TestCountersAnswerCopy copies out counts, and explains each statement that is answered by counters.
+func TestCountersAnswerCopy(t *testing.T) {
+	home := hometest.Start(t)
+	direct := hometest.Database(t, home)
+	through := strings.Replace(direct, home.Addr(), startProxy(t, home), 1)
+	exec(t, through, countedTables...)
+	plain, counted := connect(t, direct), connect(t, through)
+	for _, sql := range []string{"COPY (SELECT count(*) AS n, 'x' AS x FROM bare) TO STDOUT (FORMAT csv, HEADER)", "COPY (SELECT word, count(*) FROM item GROUP BY word ORDER BY word) TO STDOUT",
+		"COPY (INSERT INTO sums SELECT count(*) FROM bare RETURNING n) TO STDOUT"} {
+		var want, got strings.Builder
+		for conn, to := range map[*pgx.Conn]*strings.Builder{plain: &want, counted: &got} {
+			tag, err := conn.PgConn().CopyTo(timed(t), to, sql)
+			to.WriteString(tag.String() + fault(err))
+		}
+		if got.String() != want.String() {
+			t.Errorf("%s\nthrough: %s\n  plain: %s", sql, got.String(), want.String())
+		}
+	}
+	exec1(t, counted, "PREPARE p AS SELECT count(*) FROM bare")
+	for _, sql := range []string{"EXECUTE p", "DECLARE c CURSOR FOR SELECT count(*) FROM bare", "CREATE TABLE made AS SELECT count(*) FROM bare", "INSERT INTO sums SELECT count(*) FROM bare",
+		"SELECT count(*) FROM item WHERE word = ''", "MERGE INTO sums USING (SELECT count(*) AS n FROM bare) b ON false WHEN NOT MATCHED THEN INSERT VALUES (b.n)"} {
+		if plan := rows(t, counted, "EXPLAIN (COSTS OFF) "+sql); !strings.Contains(plan, `Function Scan on exact_count`) {
+			t.Errorf("%s: %s", sql, plan)
+		}
+	}
+	exec1(t, plain, `INSERT INTO sluice.table_statistics_delta (id, rows) SELECT id, 1000 FROM sluice.table_statistics WHERE relation = 'bare'::regclass`)
+	var got strings.Builder
+	if _, err := counted.PgConn().CopyTo(timed(t), &got, "COPY (SELECT count(*) FROM bare) TO STDOUT"); err != nil || got.String() != "1050\n" {
+		t.Errorf("COPY yields %q: %v", got.String(), err)
 	}
 }

@@ -101,9 +101,14 @@ func (q *query) where(word string) (string, error) {
 	return word + "(" + sql + ")", err
 }
 
-// relation prints the table as a regclass, which home finds by the search path as it finds the table itself.
+// relation prints the table as a regclass, which home finds by the search path as it finds the table itself. For a cursor it is
+// NULL where the role that fetches is not the one whose row security was planned.
 func (q *query) relation() string {
-	return literal(q.table()) + "::pg_catalog.regclass"
+	name := literal(q.table()) + "::pg_catalog.regclass"
+	if q.cursor {
+		return "CASE WHEN sluice.planning_role() = current_user THEN " + name + " END"
+	}
+	return name
 }
 
 // table prints the table as the query names it.

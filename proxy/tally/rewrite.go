@@ -11,57 +11,12 @@ import (
 	"github.com/sluicedb/sluice/parser"
 )
 
-// Rewrite returns a SELECT, or the EXPLAIN of one, with queries in it that read counters; false where none can. counted finds
-// the tables of a bare name whose rows are counted.
-func Rewrite(st *parser.Statement, counted func(name string) []*catalog.Counted) (string, bool) {
-	if !reads(st) {
-		return "", false
-	}
-	clone := st.Clone()
-	relations := map[*pg_query.RangeVar]bool{}
-	for _, r := range clone.Relations() {
-		relations[r.Var] = true
-	}
-	var list []*query
-	locks := false
-	parser.Walk(clone.Node, func(m proto.Message) bool {
-		if s, ok := m.(*pg_query.SelectStmt); ok {
-			locks = locks || len(s.LockingClause) > 0 || s.IntoClause != nil
-			if q := queryOf(s, relations, counted); q != nil {
-				list = append(list, q)
-			}
-		}
-		return true
-	})
-	if len(list) == 0 || locks {
-		return "", false
-	}
-	for _, q := range list {
-		if err := q.rewrite(); err != nil {
-			return "", false
-		}
-	}
-	sql, err := parser.Deparse(clone.Node)
-	return sql, err == nil
-}
-
-// reads reports whether a statement is a SELECT that writes nothing, or the EXPLAIN of one.
-func reads(st *parser.Statement) bool {
-	n := st.Node.Stmt
-	if e := n.GetExplainStmt(); e != nil {
-		n = e.Query
-	}
-	if n.GetSelectStmt() == nil {
-		return false
-	}
-	return !slices.ContainsFunc(st.Relations(), func(r parser.Relation) bool { return r.Target })
-}
-
 // query is a SELECT of counts of one table, and nothing else.
 type query struct {
 	*pg_query.SelectStmt
 	from    *pg_query.RangeVar
 	keys    []catalog.CountedKey
+	cursor  bool     // it may run as another role than it is planned for
 	grouped []string // the columns by which it groups
 	used    []string // all that it names
 	filters bool
