@@ -26,11 +26,13 @@ type Dialect interface {
 	RowID() string
 	// Verbatim reports that the engine is a Postgres: statements are shipped as they stand, and its rows are home's frames.
 	Verbatim() bool
+	// Ships says how much of a statement the engine may be sent, where it is none that takes statements as they stand.
+	Ships() Extent
 	// Table lists what may be shipped beyond the bare structure of a query; empty where another rule says so.
 	Table() Index
 }
 
-var dialects = map[string]Dialect{"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}}
+var dialects = map[string]Dialect{"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}, "sluice_clickhouse": ClickHouse{}}
 
 // Of returns the dialect of a server.
 func Of(s *catalog.Server) (Dialect, error) {

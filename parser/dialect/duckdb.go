@@ -101,6 +101,9 @@ func (DuckDB) Literal(text string) string { return "'" + strings.ReplaceAll(text
 // RowID is the expression that names a row of a table for UPDATE and DELETE.
 func (DuckDB) RowID() string { return "rowid" }
 
+// Ships says that whole statements go to the engine.
+func (DuckDB) Ships() Extent { return Statements }
+
 // Verbatim is false.
 func (DuckDB) Verbatim() bool { return false }
 

@@ -107,6 +107,9 @@ func (Postgres) Table() Index { return nil }
 // Verbatim is true.
 func (Postgres) Verbatim() bool { return true }
 
+// Ships says that whole statements go to the engine.
+func (Postgres) Ships() Extent { return Statements }
+
 // RowID numbers a row by its place.
 func (Postgres) RowID() string {
 	return "((ctid::text::point)[0]::bigint << 16 | (ctid::text::point)[1]::bigint)"

@@ -5,6 +5,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // filter is what may be left out of an input at its engine: home evaluates the conditions again.
@@ -80,6 +81,9 @@ func kept(n *pg_query.Node, tables []*pg_query.RangeVar, conditions []*pg_query.
 func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter {
 	if src.dialect.Verbatim() {
 		return b.verbatimConditions(src, conditions)
+	}
+	if src.dialect.Ships() < dialect.Conditions {
+		return filter{}
 	}
 	s := b.newShipper(src.dialect)
 	r := scopeRelation{alias: src.alias}

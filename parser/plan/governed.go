@@ -97,6 +97,11 @@ func (b *builder) rulePrinter(s *source) func(n *pg_query.Node, raise bool) (str
 			return unproven(sql, ok && len(v.params) == 0, v.reason)
 		}
 	}
+	if s.dialect.Ships() < dialect.Conditions {
+		return func(*pg_query.Node, bool) (string, error) {
+			return "", pgerr.New(pgerr.FeatureNotSupported, "%s is not sent conditions and masks", s.dialect.Name())
+		}
+	}
 	sh := b.newShipper(s.dialect)
 	sh.rule = true
 	r := scopeRelation{alias: bare.alias}

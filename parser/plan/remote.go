@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // remote plans that one engine computes the whole statement; nil, with the reason noted, where it cannot.
@@ -37,6 +38,10 @@ func (b *builder) remote() *Plan {
 		return b.whole(sel, format)
 	}
 	if len(b.sources) == 0 || !b.deliverable() {
+		return nil
+	}
+	if d := b.sources[0].dialect; d.Ships() < dialect.Statements {
+		b.because("%s is not sent whole statements", d.Name())
 		return nil
 	}
 	s := b.newShipper(b.sources[0].dialect)

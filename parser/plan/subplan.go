@@ -65,7 +65,7 @@ func (b *builder) remaining() []source {
 // wholeSelect puts a SELECT over what its server yields in place of a SELECT; false where the server cannot compute it.
 func (b *builder) wholeSelect(n *pg_query.Node, sel *pg_query.SelectStmt) (source, bool) {
 	first := b.oneServer(n)
-	if first == nil || len(first.dialect.Table()) == 0 && !first.dialect.Verbatim() {
+	if first == nil || first.dialect.Ships() < dialect.Statements {
 		return source{}, false
 	}
 	sql, params, columns, ok := b.selectFor(first, sel)

@@ -9,6 +9,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -124,6 +125,9 @@ func (b *builder) viewBody(v *view) (string, bool) {
 	}
 	if first.dialect.Verbatim() {
 		return b.verbatimView(v, first)
+	}
+	if first.dialect.Ships() < dialect.Statements {
+		return "", false
 	}
 	s := b.newShipper(first.dialect)
 	sql, columns, ok := s.query(v.sub.Subquery.GetSelectStmt(), nil)
