@@ -88,5 +88,6 @@ func (t *feedType) isText() bool { return t.id == bindings.TypeVarchar || t.id =
 
 // unfed says that a stream's values are not of the type that its feed has.
 func (t *feedType) unfed(what string) *pgconn.PgError {
-	return pgerr.New(pgerr.InternalError, "values of type %s came for a feed's column of type %s", what, t.name)
+	return pgerr.Hint(pgerr.New(pgerr.FdwInvalidDataType, "values of type %s came for a column that is read as %s", what, t.name),
+		"Give the foreign table's column the type that IMPORT FOREIGN SCHEMA gives it, or SET sluice.route = home_join.")
 }

@@ -1,0 +1,63 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"go.uber.org/goleak"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/internal/clickhousetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// server returns the objects for an engine on the tests' server, after statements.
+func server(t testing.TB, statements ...string) engines.Server {
+	t.Helper()
+	s := clickhousetest.Start(t)
+	s.Run(t, statements...)
+	return engines.Server{
+		Name: "events", Options: map[string]string{"host": s.Host, "port": s.Port},
+		Mapping: map[string]string{"user": "analyst", "password": "secret"},
+	}
+}
+
+// open opens an engine and closes it with the test.
+func open(t testing.TB, s engines.Server) *Engine {
+	t.Helper()
+	e, err := Wrapper{}.Open(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e.(*Engine)
+}
+
+func code(err error) string {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.Code
+	}
+	return fmt.Sprint(err)
+}
+
+// failure is what a statement of an engine fails with.
+func failure(ctx context.Context, e engines.Engine, sql string) error {
+	s, err := e.Open(ctx, engines.Query{SQL: sql})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for err == nil {
+		_, err = s.Next(ctx)
+	}
+	return err
+}

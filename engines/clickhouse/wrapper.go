@@ -1,0 +1,93 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/sluicedb/sluice/engines"
+)
+
+// Wrapper is the code behind the foreign-data wrapper sluice_clickhouse.
+type Wrapper struct{}
+
+var _ engines.Wrapper = Wrapper{}
+
+// Name returns "sluice_clickhouse".
+func (Wrapper) Name() string { return "sluice_clickhouse" }
+
+var serverOptions = []engines.Option{
+	{Name: "host", Default: "localhost", Doc: "host name or address of the server"},
+	{Name: "port", Doc: "port of the native protocol, by default 9000, and 9440 with secure", Check: number(1, 65535)},
+	{Name: "database", Default: "default", Doc: "database of foreign tables that name none"},
+	{Name: "secure", Default: "false", Doc: "true encrypts the connection with TLS", Check: engines.CheckBool},
+	{Name: "sslrootcert", Doc: "file with the certificates of authorities, by default the system's"},
+	{Name: "sslservername", Doc: "name that the server's certificate must bear, by default the host"},
+	{Name: "skip_verify", Default: "false", Doc: "true takes any certificate, which is no protection against an impostor", Check: engines.CheckBool},
+	{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection", Check: number(1, 3600)},
+	{Name: "max_block_size", Default: "4096", Doc: "rows that the server sends at once at most, which bounds memory", Check: number(1, 1<<20)},
+	{Name: "max_execution_time", Default: "0", Doc: "seconds after which the server ends a statement, 0 for never", Check: number(0, 1<<31-1)},
+}
+
+var mappingOptions = []engines.Option{
+	{Name: "user", Doc: "user of the server, by default the one of the role's name"},
+	{Name: "password", Doc: "its password, better as a reference: env:NAME or file:PATH"},
+	{Name: "sslcert", Doc: "file with the client's certificate"},
+	{Name: "sslkey", Doc: "file with its private key"},
+}
+
+var tableOptions = []engines.Option{
+	{Name: "schema_name", Doc: "database of the remote table, by default the server's"},
+	{Name: "table_name", Doc: "name of the remote table, by default the foreign table's name"},
+}
+
+var columnOptions = []engines.Option{
+	{Name: "column_name", Doc: "name of the column in the remote table, by default the foreign table's name for it"},
+	{Name: "key", Default: "false", Doc: "whether no two rows have this column, and others with the option, in common: sluice.page then has an order", Check: engines.CheckBool},
+}
+
+// Options lists the options of an object kind.
+func (Wrapper) Options(kind engines.ObjectKind) []engines.Option {
+	switch kind {
+	case engines.ServerObject:
+		return serverOptions
+	case engines.MappingObject:
+		return mappingOptions
+	case engines.TableObject:
+		return tableOptions
+	default:
+		return columnOptions
+	}
+}
+
+// Check looks at options that need one another. Files are not looked at before they are used.
+func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {
+	switch kind {
+	case engines.ServerObject:
+		return checkServer(options)
+	case engines.MappingObject:
+		return checkMapping(options)
+	default:
+		return nil
+	}
+}
+
+// Open makes an Engine for s, which connects at the first use.
+func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error) {
+	c, err := newConfig(s)
+	if err != nil {
+		return nil, nameServer(s.Name, err)
+	}
+	return &Engine{server: s.Name, config: c}, nil
+}
+
+// number checks a whole number between bounds.
+func number(low, high int) func(string) error {
+	return func(v string) error {
+		if n, err := strconv.Atoi(strings.TrimSpace(v)); err != nil || n < low || n > high {
+			return errors.New("a number from " + strconv.Itoa(low) + " to " + strconv.Itoa(high) + " is required")
+		}
+		return nil
+	}
+}
