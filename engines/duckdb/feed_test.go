@@ -198,7 +198,7 @@ func TestFeedErrors(t *testing.T) {
 	for _, test := range []struct {
 		feed engines.Feed
 		code string
-	}{{middle, "22P02"}, {gone, "42P01"}, {refused, "42501"}, {wrong, "XX000"}} {
+	}{{middle, "22P02"}, {gone, "42P01"}, {refused, "42501"}, {wrong, "HV004"}} {
 		for _, sql := range []string{"SELECT i FROM sluice_feed(1)", "SELECT sum(i)::BIGINT FROM sluice_feed(1)"} {
 			if _, err := federate(t, f, sql, test.feed); code(err) != test.code {
 				t.Errorf("%s: got %v, want %s", sql, err, test.code)
