@@ -36,12 +36,12 @@ func (s *Session) onParse(size int) error {
 			return ignoreCopyIn(err)
 		}
 		s.settleTransaction()
-		expanded, err := s.expand(text)
+		e, err := s.expand(text)
 		switch {
 		case err != nil:
 			return s.refusePage('P', size, err)
-		case expanded != text:
-			return s.parseExpanded(name, expanded, size)
+		case e.text != text:
+			return s.parseExpanded(name, e, size)
 		}
 		hit = s.mentions(text) // as home was asked for what is known by now
 	}

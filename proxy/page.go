@@ -31,19 +31,20 @@ const (
 func (s *Session) pages(text string) bool { return page.Mentions(text) }
 
 // expandQuery expands the text of a simple query that is one statement; those of several are expanded when it is their turn.
-func (s *Session) expandQuery(text string) (string, error) {
+func (s *Session) expandQuery(text string) (*expanded, error) {
+	same := &expanded{text, true}
 	if list, err := s.parse(text); err != nil || len(list) != 1 {
-		return text, nil
+		return same, nil
 	}
 	if err := s.takeHome(); err != nil {
-		return text, ignoreCopyIn(err)
+		return same, ignoreCopyIn(err)
 	}
 	s.settleTransaction()
-	expanded, err := s.expand(text)
+	e, err := s.expand(text)
 	if err == nil && s.home.pipelines() && !s.home.inBlock() { // what was asked is no part of the client's transaction
 		err = s.syncHome(s.ctx)
 	}
-	return expanded, err
+	return e, err
 }
 
 // expandStatement expands one of several statements of a simple query. Home is ours.
@@ -51,10 +52,11 @@ func (s *Session) expandStatement(st *parser.Statement) (*parser.Statement, erro
 	if !s.pages(st.Text) {
 		return st, nil
 	}
-	text, err := s.expand(st.Text)
-	if err != nil || text == st.Text {
+	e, err := s.expand(st.Text)
+	if err != nil || e.text == st.Text {
 		return st, err
 	}
+	text := e.text
 	if edited, ok := s.shadow(text); ok {
 		text = edited
 	}
@@ -67,41 +69,49 @@ func (s *Session) expandStatement(st *parser.Statement) (*parser.Statement, erro
 	return &expanded, nil
 }
 
-// expand puts what home is to run in place of calls of sluice.page and its kin in the text of a statement. Home, which is ours, is asked
-// about the queries, within the transaction that is open or that the statement opens.
-func (s *Session) expand(text string) (string, error) {
+// expanded is a text with what home is to run in place of calls of sluice.page and its kin.
+type expanded struct {
+	text     string
+	concerns bool // it may name something of ours, but for what we have written into it
+}
+
+// expand expands the text of a statement. Home, which is ours, is asked about the queries of pages, within the transaction that is
+// open or that the statement opens.
+func (s *Session) expand(text string) (*expanded, error) {
+	same := &expanded{text, true}
 	if s.home.failed() || s.home.state() == 'E' {
-		return text, nil
+		return same, nil
 	}
 	list, err := s.parse(text)
 	if err != nil {
-		return text, nil // home complains of it
+		return same, nil // home complains of it
 	}
 	calls, err := page.Find(text, list)
 	if err != nil || len(calls) == 0 {
-		return text, err
+		return same, err
 	}
 	run := s.begin()
 	defer run.end()
 	if !s.snapshot.Installed { // it may have been, since
 		if err := s.refresh(run.ctx); err != nil || !s.snapshot.Installed {
-			return text, err
+			return same, err
 		}
 	}
-	var b strings.Builder
+	var b, own strings.Builder // own is what the client has written: the queries stand as such in it
 	at := 0
 	for _, c := range calls {
-		sql, err := s.expandCall(run.ctx, &c)
+		sql, query, err := s.expandCall(run.ctx, &c)
 		if err != nil {
-			return text, s.cause(positionedAt(err, c.Position))
+			return same, s.cause(positionedAt(err, c.Position))
 		}
 		b.WriteString(text[at:c.Start] + sql)
 		if !c.Alias {
 			b.WriteString(" AS " + c.Function)
 		}
+		own.WriteString(text[at:c.Start] + text[c.Open:c.End] + "\n" + query + "\n")
 		at = c.End
 	}
-	return withSource(b.String()+text[at:], text), nil
+	return &expanded{withSource(b.String()+text[at:], text), s.mentions(own.String() + text[at:])}, nil
 }
 
 // positionedAt gives an error that stands nowhere a position.
@@ -115,8 +125,9 @@ func positionedAt(err error, position int) error {
 	return &e
 }
 
-// expandCall returns what stands in place of a call.
-func (s *Session) expandCall(ctx context.Context, c *page.Call) (string, error) {
+// expandCall returns what stands in place of a call, and the query that it reads.
+func (s *Session) expandCall(ctx context.Context, c *page.Call) (sql, query string, err error) {
+	var q *paged
 	switch c.Function {
 	case "open_cursor":
 		return s.openKeyset(ctx, c)
@@ -125,17 +136,17 @@ func (s *Session) expandCall(ctx context.Context, c *page.Call) (string, error) 
 	}
 	text, ok := constantText(c.Args["query"])
 	if !ok {
-		return "", pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the query of sluice.page must be a string constant"),
+		return "", "", pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the query of sluice.page must be a string constant"),
 			"Write it out; values go into it as parameters of the statement, $1 and so on.")
 	}
-	q, err := s.paged(ctx, c, text)
-	if err != nil {
-		return "", err
+	if q, err = s.paged(ctx, c, text); err != nil {
+		return "", "", err
 	}
 	if q.options.After, err = pageAfter(c.Args["after"]); err != nil {
-		return "", err
+		return "", "", err
 	}
-	return q.Expand(q.columns, q.options)
+	sql, err = q.Expand(q.columns, q.options)
+	return sql, text, err
 }
 
 // paged is a query that home has analysed.
@@ -145,7 +156,7 @@ type paged struct {
 	options page.Options
 }
 
-// paged has home analyse the query of a call.
+// paged finds out what the pages of a call's query are to be.
 func (s *Session) paged(ctx context.Context, c *page.Call, text string) (*paged, error) {
 	q, err := page.Read(text)
 	if err != nil {
@@ -155,23 +166,56 @@ func (s *Session) paged(ctx context.Context, c *page.Call, text string) (*paged,
 	if err != nil {
 		return nil, err
 	}
+	known, err := s.analysedPage(ctx, q, answer)
+	if err != nil {
+		return nil, err
+	}
+	p := &paged{Query: known.query, columns: known.columns, options: page.Options{Index: known.index}}
+	if err := pageSize(&p.options, c.Args["page_size"], known.facts); err != nil {
+		return nil, err
+	}
+	if known.advice != nil {
+		err = s.advise(ctx, known.advice, known.facts)
+	}
+	return p, err
+}
+
+// analysedPage has home analyse a query of pages, unless it has done so for the same text under the same facts, and nothing else
+// counts.
+func (s *Session) analysedPage(ctx context.Context, q *page.Query, answer string) (*pageAnalysis, error) {
+	key := pageKey{s.database, q.Text, answer}
+	if known, ok := s.server.pages.Get(key); ok {
+		return known, nil
+	}
 	facts, err := page.ReadFacts(answer)
 	if err != nil {
 		return nil, err
 	}
-	p := &paged{Query: q}
-	if p.columns, err = s.describePage(ctx, q, facts); err != nil {
+	a := &pageAnalysis{query: q, facts: facts}
+	if a.columns, err = s.describePage(ctx, q, facts); err != nil {
 		return nil, err
 	}
-	if err := pageSize(&p.options, c.Args["page_size"], facts); err != nil {
-		return nil, err
+	a.index, a.advice = q.Served()
+	if _, edited := s.shadow(q.Text); !edited && q.Settled() {
+		s.server.pages.Put(key, a, 4<<10+8*len(q.Text)+8*len(answer))
 	}
-	var advice *page.Advice
-	if p.options.Index, advice = q.Served(); advice != nil {
-		err = s.advise(ctx, advice, facts)
-	}
-	return p, err
+	return a, nil
 }
+
+// pageKey is what an analysis hangs on.
+type pageKey struct{ database, text, facts string }
+
+// pageAnalysis is what was found out of a query. It is shared: nobody changes it.
+type pageAnalysis struct {
+	query   *page.Query
+	facts   *page.Facts
+	columns []string
+	index   bool
+	advice  *page.Advice
+}
+
+// pageBytes bounds what is kept of analyses.
+const pageBytes = 16 << 20
 
 // constantText returns the text that a constant is.
 func constantText(n *pg_query.Node) (string, bool) {
@@ -211,13 +255,9 @@ func (s *Session) describePage(ctx context.Context, q *page.Query, facts *page.F
 	if edited, ok := s.shadow(inner); ok {
 		inner = edited
 	}
-	d, err := s.describe(ctx, pageName, inner, types)
+	d, err := s.readDescription(ctx, analysis(pageName, inner, types).close('S', pageName))
 	if err != nil {
 		return nil, page.Inside(err, inner)
-	}
-	var r request
-	if err := s.ask(ctx, r.close('S', pageName), nil); err != nil {
-		return nil, err
 	}
 	fields := make([]page.Field, len(d.fields))
 	for i, f := range d.fields {
@@ -306,7 +346,8 @@ func (s *Session) refusePage(typ byte, size int, err error) error {
 }
 
 // parseExpanded lets home prepare a text that stands in for the client's, and remembers it where it concerns us.
-func (s *Session) parseExpanded(name, text string, size int) error {
+func (s *Session) parseExpanded(name string, e *expanded, size int) error {
+	text := e.text
 	frame, err := s.in.Frame(size)
 	if err != nil {
 		return err
@@ -325,7 +366,7 @@ func (s *Session) parseExpanded(name, text string, size int) error {
 		return err
 	}
 	var p *prepared
-	if st := s.ours(text); st != nil && s.mentions(text) {
+	if st := s.ours(text); st != nil && e.concerns {
 		p = &prepared{statement: st}
 	}
 	s.parsing = true

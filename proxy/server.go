@@ -71,6 +71,7 @@ type Server struct {
 	// questions are what had to be asked of home to plan statements, the first of which names their relations.
 	questions *lru.Cache[questionKey, []string]
 	plans     plans
+	pages     *lru.Cache[pageKey, *pageAnalysis]
 	parts     *lru.Cache[reader, catalog.Parts] // of rules that home is asked with them
 	specific  *lru.Cache[specific, bool]
 
@@ -96,7 +97,7 @@ func NewServer(c Config) (*Server, error) {
 		c.Logger = slog.Default()
 	}
 	s := &Server{
-		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{}, activity: activity.New(), questions: lru.New[questionKey, []string](questionBytes), plans: newPlans(), parts: lru.New[reader, catalog.Parts](partsBytes), specific: lru.New[specific, bool](specificBytes),
+		config: c, wrappers: map[string]engines.Wrapper{}, cache: &catalog.Cache{}, activity: activity.New(), questions: lru.New[questionKey, []string](questionBytes), plans: newPlans(), pages: lru.New[pageKey, *pageAnalysis](pageBytes), parts: lru.New[reader, catalog.Parts](partsBytes), specific: lru.New[specific, bool](specificBytes),
 		sessions: map[uint32][]*Session{}, clients: map[string]int{}, listeners: map[net.Listener]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

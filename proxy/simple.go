@@ -33,25 +33,26 @@ func (s *Session) onQuery(size int) error {
 		return err
 	}
 	if !hit && !s.namesPortals {
-		if err := s.pass('Q', size); err != nil {
-			return err
-		}
-		return s.afterSync()
+		return s.passQuery(size, text, text)
 	}
 	if hit {
 		s.noteMasks(text)
 	}
 	original := text
 	paged := hit && s.pages(text)
+	concerns := true
 	if paged {
-		expanded, err := s.expandQuery(text)
+		e, err := s.expandQuery(text)
 		if err != nil {
 			return s.refusePage('Q', size, err)
 		}
-		text = expanded
+		text, concerns = e.text, e.concerns
 	}
 	if edited, ok := s.shadow(text); ok {
 		text = edited
+	}
+	if !concerns && !s.namesPortals {
+		return s.passQuery(size, original, text)
 	}
 	statements, err := s.parseQuery(text)
 	counts := false
@@ -77,6 +78,14 @@ func (s *Session) onQuery(size int) error {
 	}
 	s.home.post(r.silent())
 	return s.simple(statements, text)
+}
+
+// passQuery lets home run a query text that does not concern us.
+func (s *Session) passQuery(size int, original, text string) error {
+	if err := s.query1(size, original, text); err != nil {
+		return err
+	}
+	return s.afterSync()
 }
 
 // query1 lets home run a query text that we may have edited.

@@ -1,45 +1,66 @@
 -- What the proxy must know of the tables and functions that a query of sluice.page names, to page it. Of tables with children by
--- inheritance nothing is said: constraints and indexes of one of them are not those of all. It has
--- no search path of its own, so all names in it are qualified.
+-- inheritance nothing is said: constraints and indexes of one of them are not those of all. Functions without
+-- a search path of their own have all names qualified. Each table is asked for by itself, as a session plans that once.
 CREATE OR REPLACE FUNCTION sluice.page_facts(relations oid[], functions text[]) RETURNS json
 LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    list json[];
 BEGIN
+    FOR i IN 1..pg_catalog.cardinality(relations) LOOP
+        list[i] := sluice.page_relation(relations[i]);
+    END LOOP;
     RETURN pg_catalog.json_build_object(
         'max', pg_catalog.current_setting('sluice.max_page_size', true),
         'unindexed', pg_catalog.current_setting('sluice.on_unindexed_page', true),
+        'path', pg_catalog.current_schemas(true),
         'writes', pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off'
             AND pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.=) 'read committed',
-        'volatile', (SELECT pg_catalog.json_agg(DISTINCT p.proname::pg_catalog.text) FROM pg_catalog.pg_proc p
-                     WHERE p.proname OPERATOR(pg_catalog.=) ANY (functions::pg_catalog.name[]) AND p.provolatile OPERATOR(pg_catalog.=) 'v'),
-        'sets', (SELECT pg_catalog.json_agg(DISTINCT p.proname::pg_catalog.text) FROM pg_catalog.pg_proc p
-                 WHERE p.proname OPERATOR(pg_catalog.=) ANY (functions::pg_catalog.name[]) AND (p.proretset OR p.prokind OPERATOR(pg_catalog.=) 'a')),
-        'relations', (SELECT pg_catalog.json_agg(CASE WHEN c.oid IS NOT NULL THEN pg_catalog.json_build_object(
-            'oid', c.oid::pg_catalog.int8, 'kind', c.relkind, 'schema', n.nspname, 'name', c.relname,
-            'wrapper', (SELECT w.fdwname FROM pg_catalog.pg_foreign_table t JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) t.ftserver
-                        JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid OPERATOR(pg_catalog.=) s.srvfdw WHERE t.ftrelid OPERATOR(pg_catalog.=) c.oid),
-            'plain', NOT (c.relkind OPERATOR(pg_catalog.=) 'r' AND c.relhassubclass),
-            'columns', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('name', a.attname, 'num', a.attnum, 'notnull', a.attnotnull,
-                    'masked', EXISTS (SELECT FROM sluice.column_mask m WHERE m.relation OPERATOR(pg_catalog.=) c.oid AND m.column_name OPERATOR(pg_catalog.=) a.attname),
-                    'key', EXISTS (SELECT FROM pg_catalog.unnest(a.attfdwoptions) AS o (o) WHERE o.o OPERATOR(pg_catalog.~*) '^key=(t|tr|tru|true|y|ye|yes|on|1)$'), 'collation', a.attcollation::pg_catalog.int8) ORDER BY a.attnum)
-                FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped),
-            'indexes', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('oid', i.indexrelid::pg_catalog.int8, 'name', x.relname,
-                    'unique', i.indisunique AND i.indimmediate, 'primary', i.indisprimary, 'partial', i.indpred IS NOT NULL,
-                    'btree', m.amname OPERATOR(pg_catalog.=) 'btree', 'keys', k.keys) ORDER BY i.indisprimary DESC, i.indexrelid)
-                FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid OPERATOR(pg_catalog.=) i.indexrelid
-                JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) x.relam
-                CROSS JOIN LATERAL (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('num', i.indkey[p],
-                    'expression', CASE WHEN i.indkey[p] OPERATOR(pg_catalog.=) 0 THEN pg_catalog.pg_get_indexdef(i.indexrelid, p OPERATOR(pg_catalog.+) 1, true) END,
-                    'collation', i.indcollation[p]::pg_catalog.int8,
-                    'desc', (i.indoption[p] OPERATOR(pg_catalog.&) 1::pg_catalog.int2) OPERATOR(pg_catalog.=) 1,
-                    'first', (i.indoption[p] OPERATOR(pg_catalog.&) 2::pg_catalog.int2) OPERATOR(pg_catalog.=) 2) ORDER BY p) AS keys
-                    FROM pg_catalog.generate_series(0, i.indnkeyatts OPERATOR(pg_catalog.-) 1) AS g (p)) k
-                WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisvalid)) END ORDER BY r.i)
-            FROM pg_catalog.unnest(relations) WITH ORDINALITY AS r (oid, i)
-            LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.oid
-            LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace));
+        'functions', CASE WHEN pg_catalog.cardinality(functions) OPERATOR(pg_catalog.>) 0 THEN sluice.page_functions(functions) END,
+        'relations', pg_catalog.array_to_json(list));
 END
 $$;
 COMMENT ON FUNCTION sluice.page_facts(oid[], text[]) IS 'what the proxy must know of tables to page a query';
+
+-- Of functions by their bare names: whether one of the name is volatile, and whether one yields several rows for one, or one for several.
+CREATE OR REPLACE FUNCTION sluice.page_functions(functions text[]) RETURNS json
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (SELECT json_agg(json_build_object('name', f.name, 'volatile', EXISTS (SELECT FROM pg_proc p WHERE p.proname = f.name::name AND p.provolatile = 'v'),
+        'set', EXISTS (SELECT FROM pg_proc p WHERE p.proname = f.name::name AND (p.proretset OR p.prokind = 'a'))) ORDER BY f.name)
+        FROM unnest(functions) AS f (name));
+END
+$$;
+COMMENT ON FUNCTION sluice.page_functions(text[]) IS 'what the proxy must know of functions to page a query';
+
+-- Of one table; NULL where there is none. Expressions of indexes are printed as the client's search path has them.
+CREATE OR REPLACE FUNCTION sluice.page_relation(relation oid) RETURNS json
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (SELECT pg_catalog.json_build_object(
+        'oid', c.oid::pg_catalog.int8, 'kind', c.relkind, 'schema', n.nspname, 'name', c.relname,
+        'wrapper', (SELECT w.fdwname FROM pg_catalog.pg_foreign_table t JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) t.ftserver
+                    JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid OPERATOR(pg_catalog.=) s.srvfdw WHERE t.ftrelid OPERATOR(pg_catalog.=) c.oid),
+        'plain', NOT (c.relkind OPERATOR(pg_catalog.=) 'r' AND c.relhassubclass),
+        'columns', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('name', a.attname, 'num', a.attnum, 'notnull', a.attnotnull, 'type', a.atttypid::pg_catalog.int8,
+                'masked', EXISTS (SELECT FROM sluice.column_mask m WHERE m.relation OPERATOR(pg_catalog.=) c.oid AND m.column_name OPERATOR(pg_catalog.=) a.attname),
+                'key', EXISTS (SELECT FROM pg_catalog.unnest(a.attfdwoptions) AS o (o) WHERE o.o OPERATOR(pg_catalog.~*) '^key=(t|tr|tru|true|y|ye|yes|on|1)$'), 'collation', a.attcollation::pg_catalog.int8) ORDER BY a.attnum)
+            FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped),
+        'indexes', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('oid', i.indexrelid::pg_catalog.int8, 'name', x.relname,
+                'unique', i.indisunique AND i.indimmediate, 'primary', i.indisprimary, 'partial', i.indpred IS NOT NULL,
+                'btree', m.amname OPERATOR(pg_catalog.=) 'btree', 'keys', k.keys) ORDER BY i.indisprimary DESC, i.indexrelid)
+            FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid OPERATOR(pg_catalog.=) i.indexrelid
+            JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) x.relam
+            CROSS JOIN LATERAL (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('num', i.indkey[p],
+                'expression', CASE WHEN i.indkey[p] OPERATOR(pg_catalog.=) 0 THEN pg_catalog.pg_get_indexdef(i.indexrelid, p OPERATOR(pg_catalog.+) 1, true) END,
+                'collation', i.indcollation[p]::pg_catalog.int8,
+                'desc', (i.indoption[p] OPERATOR(pg_catalog.&) 1::pg_catalog.int2) OPERATOR(pg_catalog.=) 1,
+                'first', (i.indoption[p] OPERATOR(pg_catalog.&) 2::pg_catalog.int2) OPERATOR(pg_catalog.=) 2) ORDER BY p) AS keys
+                FROM pg_catalog.generate_series(0, i.indnkeyatts OPERATOR(pg_catalog.-) 1) AS g (p)) k
+            WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisvalid))
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace WHERE c.oid OPERATOR(pg_catalog.=) relation);
+END
+$$;
+COMMENT ON FUNCTION sluice.page_relation(oid) IS 'what the proxy must know of a table to page a query';
 
 -- Indexes that pages would have been served by.
 CREATE TABLE IF NOT EXISTS sluice.index_advised (

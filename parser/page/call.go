@@ -24,7 +24,8 @@ var names = map[string][]string{
 type Call struct {
 	Function string
 	Start    int // of the name, in bytes
-	End      int // behind the closing parenthesis
+	Open     int // of the parenthesis behind it
+	End      int // behind the closing one
 	Position int // of the name, in characters from 1
 	Alias    bool
 	Args     map[string]*pg_query.Node // by name; those left out are not in it
@@ -74,7 +75,7 @@ type finder struct {
 }
 
 // span is where a call stands in the text.
-type span struct{ start, end, position int }
+type span struct{ start, open, end, position int }
 
 func (f *finder) statement(st *parser.Statement, offset int) (err error) {
 	inFrom := map[*pg_query.FuncCall]*pg_query.RangeFunction{}
@@ -117,7 +118,7 @@ func (f *finder) statement(st *parser.Statement, offset int) (err error) {
 }
 
 func (f *finder) add(c *pg_query.FuncCall, r *pg_query.RangeFunction, at span) error {
-	call := Call{Function: nameOf(c), Start: at.start, End: at.end, Position: at.position, Alias: r == nil || r.Alias != nil, Args: map[string]*pg_query.Node{}}
+	call := Call{Function: nameOf(c), Start: at.start, Open: at.open, End: at.end, Position: at.position, Alias: r == nil || r.Alias != nil, Args: map[string]*pg_query.Node{}}
 	if c.AggStar || c.AggDistinct || c.FuncVariadic || c.Over != nil || c.AggFilter != nil || len(c.AggOrder) > 0 {
 		return refuse(at, "sluice.%s is a plain function", call.Function)
 	}
@@ -206,7 +207,7 @@ func spans(text string) (list []span) {
 				depth--
 			}
 			if depth == 0 {
-				list = append(list, span{int(tokens[i].Start), int(tokens[j].End), utf8.RuneCountInString(text[:tokens[i].Start]) + 1})
+				list = append(list, span{int(tokens[i].Start), int(tokens[i+3].Start), int(tokens[j].End), utf8.RuneCountInString(text[:tokens[i].Start]) + 1})
 				break
 			}
 		}

@@ -34,8 +34,15 @@ type Options struct {
 	quiet bool // somebody else notes the page
 }
 
-// Inner is the query with its keys selected first, and in no order.
-func (q *Query) Inner() (string, error) {
+// Inner is the query with its keys selected first, and in no order. Know has found these.
+func (q *Query) Inner() (_ string, err error) {
+	if q.inner == "" {
+		q.inner, err = q.makeInner()
+	}
+	return q.inner, err
+}
+
+func (q *Query) makeInner() (string, error) {
 	st, err := parser.Parse(q.Text)
 	if err != nil {
 		return "", err

@@ -10,9 +10,25 @@ type Facts struct {
 	Max       string      `json:"max"`       // sluice.max_page_size, empty where it is not set
 	Unindexed string      `json:"unindexed"` // sluice.on_unindexed_page, likewise
 	Writes    bool        `json:"writes"`    // the transaction may note advice
-	Volatile  []string    `json:"volatile"`  // functions of these names may yield something else each time
-	Sets      []string    `json:"sets"`      // and of these, several rows for one or one for several
+	Functions []Function  `json:"functions"`
 	Relations []*Relation `json:"relations"` // in the order in which they were named, nil where there is none
+}
+
+// Function is what is true of any function of a bare name.
+type Function struct {
+	Name     string `json:"name"`
+	Volatile bool   `json:"volatile"` // it may yield something else each time
+	Set      bool   `json:"set"`      // it yields several rows for one, or one for several
+}
+
+// functionsThat are the names of the functions of which something is true.
+func (f *Facts) functionsThat(is func(Function) bool) (names []string) {
+	for _, fn := range f.Functions {
+		if is(fn) {
+			names = append(names, fn.Name)
+		}
+	}
+	return names
 }
 
 // Relation is a table of home, or any other relation, of which little is known then.
@@ -35,6 +51,7 @@ type Column struct {
 	Masked    bool   `json:"masked"` // for some roles: what they see may be NULL, and the same for many rows
 	Key       bool   `json:"key"`    // of a foreign table: its option key is true
 	Collation int64  `json:"collation"`
+	Type      uint32 `json:"type"`
 }
 
 // Index is one of a relation's that is valid.

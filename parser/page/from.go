@@ -50,15 +50,16 @@ func (q *Query) fromItem(n *pg_query.Node, nullable bool) {
 
 // Know takes in what home says of the relations, finds the columns that the keys are, and adds keys until they are unique.
 func (q *Query) Know(facts *Facts) error {
+	volatile := facts.functionsThat(func(f Function) bool { return f.Volatile })
 	for _, k := range q.keys {
 		for _, name := range functionsIn(k.expr) {
-			if slices.Contains(facts.Volatile, name) {
+			if slices.Contains(volatile, name) {
 				return pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the query of sluice.page is ordered by function %s, which may yield something else each time", name),
 					"Order by what stays: columns, and functions that are immutable or stable.")
 			}
 		}
 	}
-	q.sets = facts.Sets
+	q.sets = facts.functionsThat(func(f Function) bool { return f.Set })
 	for i := range q.from {
 		if i < len(facts.Relations) && facts.Relations[i] != nil {
 			f := *facts.Relations[i]

@@ -20,6 +20,7 @@ type Query struct {
 	from   []from
 	opaque bool     // not all that is in FROM is in from
 	hides  bool     // keys may be added to the select list
+	inner  string   // see Inner
 	fields []Field  // that Inner yields
 	sets   []string // functions that may be aggregates, or yield several rows
 	unique bool     // no two rows have all keys in common
