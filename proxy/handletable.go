@@ -12,20 +12,43 @@ import (
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-// createsHandle reports whether a statement is CREATE TABLE sluice_handle.x AS ….
+// createsHandle reports whether a statement is CREATE TABLE sluice_handle.x AS …, or SELECT … INTO sluice_handle.x.
 func createsHandle(n *pg_query.Node) bool {
+	if into := leftmost(n.GetSelectStmt()).GetIntoClause(); into != nil {
+		return into.Rel.GetSchemaname() == handleSchema
+	}
 	c := n.GetCreateTableAsStmt()
-	return c != nil && c.Objtype == pg_query.ObjectType_OBJECT_TABLE && !c.IsSelectInto && c.Into.GetRel().GetSchemaname() == handleSchema
+	return c != nil && c.Objtype == pg_query.ObjectType_OBJECT_TABLE && c.Into.GetRel().GetSchemaname() == handleSchema
+}
+
+// leftmost is the SELECT of a set operation that INTO stands in.
+func leftmost(s *pg_query.SelectStmt) *pg_query.SelectStmt {
+	for s.GetLarg() != nil {
+		s = s.Larg
+	}
+	return s
+}
+
+// asTable makes CREATE TABLE AS of SELECT INTO, which means the same.
+func asTable(raw *pg_query.RawStmt) *pg_query.CreateTableAsStmt {
+	if c := raw.Stmt.GetCreateTableAsStmt(); c != nil {
+		return c
+	}
+	s := leftmost(raw.Stmt.GetSelectStmt())
+	c := &pg_query.CreateTableAsStmt{Query: raw.Stmt, Into: s.IntoClause, Objtype: pg_query.ObjectType_OBJECT_TABLE}
+	s.IntoClause = nil
+	raw.Stmt = &pg_query.Node{Node: &pg_query.Node_CreateTableAsStmt{CreateTableAsStmt: c}}
+	return c
 }
 
 // defaultTTL is how long a handle lives that nothing else is said of.
 const defaultTTL = "1 hour"
 
-// createHandle carries out CREATE TABLE sluice_handle.x WITH (sluice.ttl = …) AS …: home makes the table without the options that
+// createHandle carries out CREATE TABLE sluice_handle.x WITH (sluice.ttl = …) AS …, or SELECT INTO: home makes the table without the options that
 // are ours, and it is noted as a handle.
 func (s *Session) createHandle(ctx context.Context, x *execution) (*cursor, error) {
 	st := x.statement.Clone()
-	c := st.Node.Stmt.GetCreateTableAsStmt()
+	c := asTable(st.Node)
 	if c.IfNotExists {
 		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "CREATE TABLE IF NOT EXISTS makes no handle"),
 			"Leave IF NOT EXISTS out, or look for the handle in sluice.ctas_handles first.")

@@ -77,6 +77,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM sluice.index_advised a WHERE a.relation = advise_index.relation AND a.keys = advise_index.keys)
        OR NOT coalesce(has_table_privilege(sluice.page_role(), advise_index.relation, 'SELECT') OR has_any_column_privilege(sluice.page_role(), advise_index.relation, 'SELECT'), false)
+       OR EXISTS (SELECT FROM pg_class c WHERE c.oid = advise_index.relation AND c.relpersistence = 't') -- which goes with its session
        OR NOT pg_try_advisory_xact_lock('sluice.index_advised'::regclass::bigint)
        OR (SELECT count(*) FROM sluice.index_advised) >= 1000
        -- Whoever copies it into a statement gets columns, and nothing else.
@@ -88,6 +89,20 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sluice.advise_index(oid, text[]) IS 'notes an index that a page would have been served by';
+
+CREATE OR REPLACE FUNCTION sluice.on_advised_drop() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    DELETE FROM sluice.index_advised a USING pg_event_trigger_dropped_objects() o
+    WHERE o.classid = 'pg_class'::regclass AND o.object_type IN ('table', 'materialized view', 'table column') AND a.relation = o.objid;
+END
+$$;
+REVOKE ALL ON FUNCTION sluice.on_advised_drop() FROM PUBLIC;
+COMMENT ON FUNCTION sluice.on_advised_drop() IS 'forgets what was noted of tables that were dropped, or have lost columns';
+DROP EVENT TRIGGER IF EXISTS sluice_advised_drop;
+CREATE EVENT TRIGGER sluice_advised_drop ON sql_drop
+    WHEN TAG IN ('ALTER TABLE', 'DROP EXTENSION', 'DROP MATERIALIZED VIEW', 'DROP OWNED', 'DROP SCHEMA', 'DROP TABLE') EXECUTE FUNCTION sluice.on_advised_drop();
+ALTER EVENT TRIGGER sluice_advised_drop ENABLE ALWAYS;
 
 -- What was noted, for who may read the tables, with the statements that make the indexes.
 CREATE OR REPLACE VIEW sluice.index_advice WITH (security_barrier) AS

@@ -30,6 +30,11 @@ func TestHandles(t *testing.T) {
 	want(t, conn, "CREATE TABLE sluice_handle.empty AS SELECT id FROM item WITH NO DATA; SELECT row_count FROM sluice.ctas_handles WHERE relation = 'sluice_handle.empty'::regclass", "CREATE TABLE AS\n0")
 	want(t, conn, "CREATE UNLOGGED TABLE sluice_handle.ul AS SELECT id FROM item; SELECT relpersistence FROM pg_class WHERE oid = 'sluice_handle.ul'::regclass", "SELECT 1000\nu")
 	want(t, conn, "PREPARE p(int) AS SELECT id FROM item WHERE id < $1; CREATE TABLE sluice_handle.d AS EXECUTE p(3)", "PREPARE\nSELECT 3")
+	want(t, conn, "SELECT id, name INTO sluice_handle.into1 FROM item WHERE id < 3; SELECT a INTO sluice_handle.into2 FROM plain UNION ALL SELECT id FROM item; SELECT 1 AS a INTO UNLOGGED sluice_handle.into3", "SELECT 3\nSELECT 1100\nSELECT 1")
+	want(t, conn, "SELECT relation, row_count FROM sluice.ctas_handles WHERE relation::text ~ 'into' ORDER BY relation::text", "sluice_handle.into1|3\nsluice_handle.into2|1100\nsluice_handle.into3|1")
+	want(t, conn, "SELECT max(id), max(name), (SELECT relpersistence FROM pg_class WHERE relname = 'into3') FROM sluice_handle.into1", "2|n2|u")
+	want(t, conn, "SELECT 1 AS a INTO sluice_handle.into1", "42P07")
+	want(t, conn, "SELECT 1 AS a INTO TEMP sluice_handle.into4", "42P16")
 	want(t, conn, "SELECT relation, owner, server, row_count, expires_at > now() + interval '23 hours' FROM sluice.ctas_handles WHERE relation::text ~ '[.].$' ORDER BY relation::text",
 		"sluice_handle.a|postgres|NULL|90|f\nsluice_handle.b|postgres|NULL|7|f\nsluice_handle.c|postgres|NULL|5|t\nsluice_handle.d|postgres|NULL|3|f")
 	want(t, conn, "SELECT reloptions FROM pg_class WHERE oid = 'sluice_handle.c'::regclass", "{fillfactor=70}")

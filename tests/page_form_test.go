@@ -216,4 +216,12 @@ func TestUnindexedPages(t *testing.T) {
 	want(t, conn, "BEGIN READ ONLY; SELECT * FROM sluice.page('SELECT id FROM \"T\" ORDER BY \"order\" DESC'); COMMIT", "BEGIN\nSELECT 0\nCOMMIT")
 	want(t, conn, "RESET sluice.on_unindexed_page; SET sluice.on_unindexed_page = no; SELECT * FROM sluice.page('SELECT id FROM \"T\" ORDER BY tenant')", "22023")
 	want(t, conn, "SET sluice.on_unindexed_page = ignore; SELECT * FROM sluice.page('SELECT id FROM \"T\" ORDER BY tenant')", "SET\nSELECT 0")
+	const advised = "SELECT count(*) > 0 FROM sluice.index_advised"
+	want(t, conn, advised, "t")
+	exec(t, direct, `ALTER TABLE "T" DROP b`)
+	want(t, conn, advised, "f")
+	want(t, conn, `SELECT sluice.advise_index('"T"'::regclass, '{a,id}'); `+advised, "\nt")
+	exec(t, direct, `DROP TABLE "T"`)
+	want(t, conn, advised, "f")
+	want(t, conn, "RESET sluice.on_unindexed_page; CREATE TEMP TABLE passing (id int PRIMARY KEY, a int); SELECT id FROM sluice.page('SELECT * FROM passing ORDER BY a'); "+advised, "RESET\nCREATE TABLE\nSELECT 0\nf")
 }
