@@ -125,13 +125,15 @@ SELECT sluice.track_statistics('t', '{secret}'), sluice.track_statistics('govern
 		s.do("RESET ROLE")
 	}
 	s.do("CREATE TEMPORARY TABLE temp (a int); CREATE UNLOGGED TABLE unlogged (a int); CREATE VIEW v AS SELECT 1; CREATE DOMAIN mine AS int; CREATE TABLE odd (m mine, j json)")
-	s.do("CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb; CREATE FOREIGN TABLE ft (a int) SERVER lake")
+	s.do("CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb; CREATE FOREIGN TABLE ft (a int) SERVER lake; CREATE FOREIGN DATA WRAPPER other; CREATE SERVER others FOREIGN DATA WRAPPER other; CREATE FOREIGN TABLE alien (a int) SERVER others")
 	for sql, want := range map[string]string{
 		"SELECT sluice.track_statistics('temp')": "0A000", "SELECT sluice.track_statistics('unlogged')": "0A000", "SELECT sluice.track_statistics('v')": "42809",
 		"SELECT sluice.track_statistics('pg_class')": "42501", "SELECT sluice.track_statistics('sluice.audit')": "42501", "SELECT sluice.track_statistics(NULL)": "22004",
 		"SELECT sluice.track_statistics('odd', '{m}')": "0A000", "SELECT sluice.track_statistics('odd', '{j}')": "0A000", "SELECT sluice.track_statistics('odd', '{none}')": "42703",
 		"SELECT sluice.track_statistics('u', '{a,a}')": "42701", "SELECT sluice.verify_statistics('u')": "42704", "SELECT sluice.untrack_statistics('u')": "42704", "SELECT sluice.table_count('u')": "42704",
-		"SELECT sluice.track_statistics('ft')": "42809", "SELECT sluice.table_count('ft')": "0A000",
+		"SELECT sluice.track_statistics('alien')": "42809", "SELECT sluice.track_statistics('ft', '{a}')": "0A000", "SELECT sluice.track_statistics('ft', coverage => '{a}')": "0A000", "SELECT sluice.table_count('ft')": "42704",
+		"SELECT sluice.track_statistics('ft'); SELECT sluice.track_statistics('ft')": "42710", "SELECT sluice.track_statistics('ft'); SELECT sluice.verify_statistics('ft')": "0A000",
+		"SELECT sluice.track_statistics('ft'); SELECT sluice.untrack_statistics('ft'); SELECT sluice.table_count('ft')": "42704",
 	} {
 		if err := s.try(sql); code(err) != want {
 			t.Errorf("%s: %v", sql, err)

@@ -54,7 +54,8 @@ type (
 
 		Twins map[uint32]uint32 `json:"twins"`
 
-		Counted []countedDoc `json:"counted"`
+		Counted  []countedDoc `json:"counted"`
+		Remotely []uint32     `json:"remotely"`
 	}
 	countedDoc struct {
 		Schema string `json:"schema"`
@@ -114,6 +115,7 @@ func decode(document string) (*Snapshot, error) {
 		Relations:   make(map[uint32]*Relation, len(doc.Relations)),
 		Shadows:     make(map[string]bool, len(doc.Shadows)),
 		Twins:       doc.Twins,
+		Remotely:    doc.Remotely,
 		names:       make(map[string]struct{}, len(doc.Relations)),
 		masks:       map[string]struct{}{},
 	}

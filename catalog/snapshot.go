@@ -27,6 +27,8 @@ type Snapshot struct {
 	Shadows map[string]bool
 	// Twins are the views of schema sluice_cat, each with the view of Postgres' own that it stands for.
 	Twins map[uint32]uint32
+	// Remotely are foreign tables, by OID, whose rows their servers count.
+	Remotely []uint32
 
 	names       map[string]struct{}
 	counted     map[string][]*Counted

@@ -110,6 +110,18 @@ type Maker interface {
 	Fill(ctx context.Context, table string, columns []Column, q Query) (rows int64, ok bool, err error)
 }
 
+// Counter is an Engine that knows how many rows a table has without reading them, or keeps count of them from when it is told to.
+type Counter interface {
+	// Count has the rows of a table counted from now on, whoever writes to it and in the writer's own transaction. Where they are
+	// counted already, it counts them anew or (false) looks after what is kept. 0A000 says that the table's cannot be counted so.
+	Count(ctx context.Context, t Target, anew bool) error
+	// Uncount ends that. A table that is gone or was never counted is none to it.
+	Uncount(ctx context.Context, t Target) error
+	// CountQuery is the query for the number of rows of a counted table. It yields one row of two bigints: the number, NULL
+	// where it is not known yet; and 1 where it is sure, 0 where rows may have been written that nobody counted.
+	CountQuery(t Target) Query
+}
+
 // Target is a remote table that is written to.
 type Target struct {
 	Relation string            // the foreign table's name at home, for messages

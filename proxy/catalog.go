@@ -17,6 +17,7 @@ import (
 var triggers = map[string]bool{
 	"sluice": true, handleSchema: true, "foreign": true, "server": true, "mapping": true, "information_schema": true, "security": true,
 	"pg_relation_is_updatable": true, "pg_column_is_updatable": true, ddl.Canceler: true,
+	"table_count": true, "table_counts": true,
 	"stat_statements": true, "stat_activity": true, "stat_streams": true, "stat_progress": true,
 	"pg_cursor": true, "pg_cursors": true, "pg_prepared_statement": true, "pg_prepared_statements": true,
 }

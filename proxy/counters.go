@@ -71,7 +71,7 @@ func (s *Session) readCountersInEach(list []*parser.Statement, text string) (edi
 
 // count begins to look after the counters of the database where tables of it are counted, and ends that where none is.
 func (l *listener) count(ctx context.Context) error {
-	row, err := askExtension(ctx, l.conn, "SELECT EXISTS (SELECT FROM sluice.table_statistics)")
+	row, err := askExtension(ctx, l.conn, "SELECT EXISTS (SELECT FROM sluice.table_statistics) OR EXISTS (SELECT FROM sluice.table_statistics_foreign)")
 	if l.conn.IsClosed() {
 		return err
 	}
@@ -107,8 +107,12 @@ func (w *watches) keepCountersOver(ctx context.Context, database string) error {
 		return err
 	}
 	defer closeConn(c)
+	kept := serverCounters{watches: w, home: c, database: database}
 	for {
 		if err := w.keepCountersOnce(ctx, c, database); err != nil {
+			return err
+		}
+		if err := kept.look(ctx); err != nil {
 			return err
 		}
 		if !wait(ctx, countersInterval) {

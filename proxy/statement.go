@@ -216,6 +216,9 @@ func (s *Session) planBody(ctx context.Context, x *execution) (bool, error) {
 	if err := s.showActivity(ctx, x); err != nil {
 		return false, err
 	}
+	if err := s.showCounts(ctx, x); err != nil {
+		return false, err
+	}
 	s.noteVerify(x)
 	if !s.snapshot.Installed { // the text has our name in it; it may have been installed since
 		if err := s.refresh(ctx); err != nil || !s.snapshot.Installed {

@@ -38,7 +38,11 @@ LEFT JOIN LATERAL ( -- what was summed up, and what the deltas behind that chang
         SELECT n."group" - s.covers::text[], (coalesce(f.rows, 0) + n.rows > 0)::int - (coalesce(f.rows, 0) > 0)::int
         FROM net n CROSS JOIN ends e LEFT JOIN sluice.table_coverage f ON f."group" = n."group" AND f.id = s.cover AND NOT e.fresh) AS p
     GROUP BY p."group") AS v ON v."group" = coalesce(c."group", '{}')
-WHERE pg_catalog.has_table_privilege(s.relation, 'SELECT') AND pg_catalog.has_schema_privilege(r.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(s.relation);
+WHERE pg_catalog.has_table_privilege(s.relation, 'SELECT') AND pg_catalog.has_schema_privilege(r.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(s.relation)
+UNION ALL -- what servers count; their words are as of when they were asked
+SELECT f.relation, NULL, c.rows, NULL, CASE WHEN c.rows IS NULL THEN 'pending' WHEN c.sure THEN 'engine' ELSE 'unverified' END, c.asked
+FROM sluice.table_statistics_foreign f LEFT JOIN sluice.server_counts() c ON c.relation = f.relation
+WHERE NOT f.dropped AND sluice.sees_all(f.relation);
 GRANT SELECT ON sluice.table_counts TO PUBLIC;
 COMMENT ON VIEW sluice.table_counts IS 'how many rows tables have';
 
@@ -47,11 +51,17 @@ CREATE OR REPLACE FUNCTION sluice.table_count(relation regclass) RETURNS bigint
 LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     result bigint;
+    reason text;
     named constant text := coalesce((SELECT c.relname FROM pg_class c WHERE c.oid = table_count.relation), table_count.relation::text);
 BEGIN
-    SELECT CASE WHEN bool_and(t.source = 'counters') THEN sum(t.row_count) END INTO result
+    SELECT CASE WHEN bool_and(t.source IN ('counters', 'engine')) THEN sum(t.row_count) END INTO result
     FROM sluice.table_counts t WHERE t.relation = table_count.relation HAVING count(*) > 0;
     IF FOUND THEN
+        reason := (SELECT f.error FROM sluice.table_statistics_foreign f WHERE f.relation = table_count.relation AND NOT f.dropped);
+        IF reason IS NOT NULL THEN
+            RAISE object_not_in_prerequisite_state USING MESSAGE = format('the server of foreign table "%s" does not count its rows: %s', named, reason),
+                HINT = format('It is asked again and again; SELECT sluice.untrack_statistics(%L) ends that.', table_count.relation);
+        END IF;
         RETURN result;
     ELSIF NOT coalesce(has_table_privilege(table_count.relation, 'SELECT'), true) THEN
         RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', named);
@@ -133,6 +143,8 @@ BEGIN
     END LOOP;
     IF wanted IS NOT NULL AND s.id IS NULL THEN
         PERFORM sluice.must_be_counted(wanted);
+        RAISE feature_not_supported USING MESSAGE = format('rows of foreign table %s are counted by its server, which has its counters and rows', wanted),
+            HINT = 'Where they are unverified, untrack and track it: then they are counted anew.';
     END IF;
 END
 $$;
@@ -142,10 +154,8 @@ COMMENT ON FUNCTION sluice.verify_statistics(regclass, boolean) IS 'compares cou
 CREATE OR REPLACE FUNCTION sluice.must_be_counted(relation regclass) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF EXISTS (SELECT FROM pg_foreign_table f WHERE f.ftrelid = must_be_counted.relation) THEN
-        RAISE feature_not_supported USING MESSAGE = format('rows of foreign table "%s" are counted by its server alone', (SELECT c.relname FROM pg_class c WHERE c.oid = must_be_counted.relation)),
-            HINT = format('SELECT count(*) FROM %s asks it.', must_be_counted.relation);
-    ELSIF NOT EXISTS (SELECT FROM sluice.table_statistics s WHERE s.relation = must_be_counted.relation) THEN
+    IF NOT EXISTS (SELECT FROM sluice.table_statistics s WHERE s.relation = must_be_counted.relation)
+        AND NOT EXISTS (SELECT FROM sluice.table_statistics_foreign f WHERE f.relation = must_be_counted.relation AND NOT f.dropped) THEN
         RAISE undefined_object USING MESSAGE = format('rows of "%s" are not counted', coalesce((SELECT c.relname FROM pg_class c WHERE c.oid = must_be_counted.relation), relation::text)),
             HINT = format('A superuser can have them counted: SELECT sluice.track_statistics(%L).', must_be_counted.relation);
     END IF;

@@ -16,6 +16,9 @@ BEGIN
     IF track_statistics.relation IS NULL THEN
         RAISE null_value_not_allowed USING MESSAGE = 'the relation must not be NULL';
     END IF;
+    IF sluice.track_foreign(track_statistics.relation, group_by, coverage) THEN
+        RETURN;
+    END IF;
     PERFORM sluice.check_countable(track_statistics.relation);
     EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', track_statistics.relation);
     PERFORM sluice.check_countable(track_statistics.relation); -- what has become of it meanwhile
@@ -53,6 +56,11 @@ DECLARE
     counter uuid;
 BEGIN
     PERFORM sluice.must_be_counted(untrack_statistics.relation);
+    UPDATE sluice.table_statistics_foreign f SET dropped = true, made = false, error = NULL WHERE f.relation = untrack_statistics.relation;
+    IF FOUND THEN
+        PERFORM sluice.bump_catalog_version();
+        RETURN;
+    END IF;
     EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', untrack_statistics.relation);
     SELECT s.id INTO counter FROM sluice.table_statistics s WHERE s.relation = untrack_statistics.relation;
     PERFORM sluice.forget_counter(counter);
@@ -200,6 +208,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     d record;
 BEGIN
+    DELETE FROM sluice.table_statistics_foreign f USING pg_event_trigger_dropped_objects() o WHERE o.objid = f.relation AND o.object_type = 'foreign table';
     IF NOT EXISTS (SELECT FROM sluice.table_statistics) THEN
         RETURN;
     END IF;

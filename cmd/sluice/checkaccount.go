@@ -16,7 +16,10 @@ const accountSQL = `SELECT privilege, use FROM (VALUES
  ('EXECUTE ON FUNCTION sluice.fold_statistics(), sluice.pending_statistics(), sluice.fill_statistics()', 'look after counters',
    has_function_privilege('sluice.fold_statistics()', 'EXECUTE') AND has_function_privilege('sluice.pending_statistics()', 'EXECUTE')
    AND has_function_privilege('sluice.fill_statistics()', 'EXECUTE')
-   OR NOT EXISTS (SELECT FROM sluice.table_statistics))
+   OR NOT EXISTS (SELECT FROM sluice.table_statistics)),
+ ('EXECUTE ON FUNCTION sluice.foreign_counters(), sluice.foreign_counted(oid, boolean, text)', 'have servers count rows',
+   has_function_privilege('sluice.foreign_counters()', 'EXECUTE') AND has_function_privilege('sluice.foreign_counted(oid, boolean, text)', 'EXECUTE')
+   OR NOT EXISTS (SELECT FROM sluice.table_statistics_foreign))
 ) AS needed (privilege, use, held) WHERE NOT held`
 
 // checkAccount looks for privileges that the account of --home needs and lacks.

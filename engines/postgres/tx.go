@@ -20,16 +20,29 @@ type tx struct {
 // Begin starts a write transaction; 0A000 where the server does not take writes.
 func (e *Engine) Begin(ctx context.Context) (engines.Tx, error) {
 	if !e.updatable {
-		return nil, nameServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read-only", e.server),
-			"ALTER SERVER %s OPTIONS (ADD updatable 'true') allows writes, or SET instead of ADD where the option is there.", ident(e.server)))
+		return nil, e.readOnly()
 	}
+	t, err := e.beginAs(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE")
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (e *Engine) readOnly() error {
+	return nameServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read-only", e.server),
+		"ALTER SERVER %s OPTIONS (ADD updatable 'true') allows writes, or SET instead of ADD where the option is there.", ident(e.server)))
+}
+
+// beginAs starts a transaction by the statement given.
+func (e *Engine) beginAs(ctx context.Context, sql string) (*tx, error) {
 	for {
 		c, err := e.acquire(ctx)
 		if err != nil {
 			return nil, nameServer(e.server, err)
 		}
 		t := &tx{e, c}
-		_, err = t.exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE")
+		_, err = t.exec(ctx, sql)
 		switch {
 		case err == nil:
 			return t, nil
