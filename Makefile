@@ -27,6 +27,8 @@ BENCH_FLAGS ?=
 
 COMPILER := gcc:gcc g++:g++
 SERVER := initdb:postgresql psql:postgresql-client
+# What tests that need it are skipped without.
+OTHERS := mariadbd:mariadb-server
 
 .PHONY: help
 help: ## Show this list
@@ -46,6 +48,7 @@ demo: build ## Guided tour on real data, then serve until Ctrl-C (DEMO_FLAGS=--o
 .PHONY: test
 test: ## Run all tests (TEST_FLAGS, TEST_PACKAGES)
 	@.ci/need $(COMPILER) $(SERVER)
+	@.ci/need $(OTHERS) || echo "Tests that need it are skipped."
 	$(GO) test $(TEST_FLAGS) $(TEST_PACKAGES)
 
 .PHONY: versions

@@ -14,6 +14,20 @@ type Wrapper interface {
 	Open(ctx context.Context, s Server) (Engine, error)
 }
 
+// Userless is a Wrapper some of whose servers know no users, and need no user mapping.
+type Userless interface {
+	// Userless looks at the options of a server.
+	Userless(server map[string]string) bool
+}
+
+// Maps reports whether a server takes user mappings.
+func Maps(w Wrapper, server map[string]string) bool {
+	if u, ok := w.(Userless); ok && u.Userless(server) {
+		return false
+	}
+	return len(w.Options(MappingObject)) > 0
+}
+
 // ObjectKind says which SQL/MED object an option belongs to.
 type ObjectKind int
 
@@ -66,6 +80,8 @@ type Query struct {
 	// Formats are as in Bind: none for text, one for all columns, or one for each.
 	Formats []int16
 	Styles  Styles
+	// Fields are the columns as home has them, for an engine whose own types do not say what values are; others don't heed them.
+	Fields []Field
 }
 
 // Styles are the settings that the text form of values depends on. The zero value is ISO dates, UTC and all digits.

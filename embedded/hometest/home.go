@@ -25,6 +25,14 @@ var shared struct {
 	home *embedded.Home
 	dir  string
 	err  error
+	ends []func() error
+}
+
+// AtEnd has something else end with the tests.
+func AtEnd(end func() error) {
+	shared.Lock()
+	defer shared.Unlock()
+	shared.ends = append(shared.ends, end)
 }
 
 // databases numbers the databases of this process.
@@ -107,7 +115,7 @@ type stopping struct{ m *testing.M }
 func (s stopping) Run() int {
 	code := s.m.Run()
 	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "cannot end the tests' home:", err)
+		fmt.Fprintln(os.Stderr, "cannot end what the tests have started:", err)
 		return max(code, 1)
 	}
 	return code
@@ -122,6 +130,9 @@ func stop() error {
 	}
 	if shared.dir != "" {
 		err = errors.Join(err, os.RemoveAll(shared.dir))
+	}
+	for _, end := range shared.ends {
+		err = errors.Join(err, end())
 	}
 	return err
 }

@@ -148,8 +148,15 @@ func (h Harness) withStream(ctx context.Context, sql string, use func(ctx contex
 	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error { return onStream(ctx, e, sql, use) })
 }
 
+// rowFields are the columns of Harness.Rows.
+var rowFields = []engines.Field{{Name: "i", OID: 20, Typmod: -1}, {Name: "s", OID: 25, Typmod: -1}}
+
 func onStream(ctx context.Context, e engines.Engine, sql string, use func(ctx context.Context, s engines.Stream) error) error {
-	s, err := e.Open(ctx, engines.Query{SQL: sql})
+	return onQuery(ctx, e, engines.Query{SQL: sql, Fields: rowFields}, use)
+}
+
+func onQuery(ctx context.Context, e engines.Engine, q engines.Query, use func(ctx context.Context, s engines.Stream) error) error {
+	s, err := e.Open(ctx, q)
 	if err != nil {
 		return fmt.Errorf("open stream: %w", err)
 	}

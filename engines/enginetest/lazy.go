@@ -170,7 +170,7 @@ func interleaved(ctx context.Context, h Harness) error {
 		open := make([]engines.Stream, streams)
 		read := make([]int64, streams)
 		for i := range open {
-			s, err := e.Open(ctx, engines.Query{SQL: h.Rows(rows, i)})
+			s, err := e.Open(ctx, engines.Query{SQL: h.Rows(rows, i), Fields: rowFields})
 			if err != nil {
 				return err
 			}

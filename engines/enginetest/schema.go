@@ -107,7 +107,7 @@ func types(ctx context.Context, h Harness) error {
 	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		var all []error
 		for _, typ := range h.Types {
-			err := onStream(ctx, e, typ.SQL, func(ctx context.Context, s engines.Stream) error {
+			err := onQuery(ctx, e, engines.Query{SQL: typ.SQL, Fields: []engines.Field{typ.Field}}, func(ctx context.Context, s engines.Stream) error {
 				if len(s.Fields()) != 1 || s.Fields()[0] != typ.Field {
 					return fmt.Errorf("fields are %+v, not %+v", s.Fields(), typ.Field)
 				}
