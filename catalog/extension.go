@@ -21,7 +21,7 @@ const ExtensionName = "sluice"
 // Wrappers are the foreign-data wrappers that the extension creates.
 var Wrappers = []string{
 	"sluice_postgres", "sluice_duckdb", "sluice_clickhouse", "sluice_bigquery", "sluice_snowflake", "sluice_databricks",
-	"sluice_trino", "sluice_mssql",
+	"sluice_trino", "sluice_mssql", "sluice_sql",
 }
 
 var wrapperList = strings.Join(Wrappers, ", ")

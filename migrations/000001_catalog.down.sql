@@ -19,4 +19,4 @@ DROP VIEW sluice.catalog_version;
 DROP TABLE sluice.catalog_change;
 DROP SEQUENCE sluice.catalog_step;
 DROP FOREIGN DATA WRAPPER sluice_postgres, sluice_duckdb, sluice_clickhouse, sluice_bigquery, sluice_snowflake,
-    sluice_databricks, sluice_trino, sluice_mssql;
+    sluice_databricks, sluice_trino, sluice_mssql, sluice_sql;

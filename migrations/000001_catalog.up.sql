@@ -13,6 +13,7 @@ CREATE FOREIGN DATA WRAPPER sluice_snowflake;
 CREATE FOREIGN DATA WRAPPER sluice_databricks;
 CREATE FOREIGN DATA WRAPPER sluice_trino;
 CREATE FOREIGN DATA WRAPPER sluice_mssql;
+CREATE FOREIGN DATA WRAPPER sluice_sql;
 
 -- Changes of what the proxies hold, the first from the time of installation in microseconds, so that no version is used
 -- again after the extension was dropped and created anew. Each transaction adds rows of its own: DDL of one waits for

@@ -172,13 +172,14 @@ type query struct {
 	params  []int
 	formats []int16
 	styles  engines.Styles
-	reads   []string    // names of what it reads, for who looks on
-	input   *plan.Input // that it is for; nil for a whole statement
+	fields  []engines.Field // that home has for its columns
+	reads   []string        // names of what it reads, for who looks on
+	input   *plan.Input     // that it is for; nil for a whole statement
 }
 
 // inputQuery is that of an input, whose text is written such that home reads it without doubt.
 func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
-	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: x.plainStyles(formats), reads: []string{inputName(in)}, input: in}
+	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: x.plainStyles(formats), fields: inputFields(in), reads: []string{inputName(in)}, input: in}
 }
 
 // plainStyles are those by which home reads values without doubt that come in the formats given.
@@ -239,7 +240,7 @@ func (s *Session) locate(ctx context.Context, x *execution, q query) (engines.En
 		q.role = x.facts.User
 	}
 	engine, err := s.engine(ctx, q.server, q.role)
-	return engine, engines.Query{SQL: q.sql, Args: args, Formats: q.formats, Styles: q.styles}, err
+	return engine, engines.Query{SQL: q.sql, Args: args, Formats: q.formats, Styles: q.styles, Fields: q.fields}, err
 }
 
 // copyFormat returns the formats in which an input's values are wanted for COPY: binary where all of its types have a form

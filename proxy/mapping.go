@@ -23,7 +23,7 @@ func (s *Session) engine(ctx context.Context, server *catalog.Server, role uint3
 	}
 	key := engineKey{database: s.database, server: server.OID}
 	var options map[string]string
-	if len(w.Options(engines.MappingObject)) > 0 {
+	if engines.Maps(w, server.Options) {
 		if key.role, err = s.roleOr(ctx, role); err != nil {
 			return nil, err
 		}

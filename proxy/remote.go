@@ -45,8 +45,12 @@ func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16)
 
 // remoteQuery is the whole statement, for its engine.
 func (x *execution) remoteQuery(formats []int16) query {
+	fields := engineFields(x.described.fields)
+	if x.plan.Copy != nil {
+		fields = x.plan.Copy.Fields
+	}
 	return query{
-		server: x.plan.Server, role: x.plan.Role, sql: x.plan.RemoteSQL, params: x.plan.Params, formats: formats, styles: x.styles(), reads: x.readOf(x.plan.Server),
+		server: x.plan.Server, role: x.plan.Role, sql: x.plan.RemoteSQL, params: x.plan.Params, formats: formats, styles: x.styles(), fields: fields, reads: x.readOf(x.plan.Server),
 	}
 }
 

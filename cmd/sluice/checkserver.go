@@ -45,7 +45,7 @@ func (c *checker) checkServer(ctx context.Context, q session, database string, s
 
 // mapping returns the user mapping by which the account of our own logs in to a server, nil where its users are not mapped.
 func (s session) mapping(ctx context.Context, w engines.Wrapper, server *catalog.Server) (map[string]string, error) {
-	if len(w.Options(engines.MappingObject)) == 0 {
+	if !engines.Maps(w, server.Options) {
 		return nil, nil
 	}
 	role, err := s.Query(ctx, "SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) current_user")

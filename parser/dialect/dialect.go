@@ -32,11 +32,16 @@ type Dialect interface {
 	Table() Index
 }
 
-var dialects = map[string]Dialect{"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}, "sluice_clickhouse": ClickHouse{}}
+var dialects = map[string]Dialect{
+	"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}, "sluice_clickhouse": ClickHouse{}, "sluice_sql mysql": MySQL{}, "sluice_sql sqlite": SQLite{},
+}
 
-// Of returns the dialect of a server.
+// Of returns the dialect of a server: that of its wrapper, or of the driver that the wrapper's option names.
 func Of(s *catalog.Server) (Dialect, error) {
 	if d := dialects[s.Wrapper]; d != nil {
+		return d, nil
+	}
+	if d := dialects[s.Wrapper+" "+s.Options["driver"]]; d != nil {
 		return d, nil
 	}
 	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q needs wrapper %q, which this Sluice does not have", s.Name, s.Wrapper),

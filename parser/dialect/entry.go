@@ -186,6 +186,8 @@ var classTypes = map[Class]uint32{
 // Sortable reports whether an engine orders values of the type as Postgres does.
 func (t Type) Sortable() bool {
 	switch {
+	case t.Opaque:
+		return false
 	case t.IsText(), t.OID == bpcharOID:
 		return Ordered.Takes(t)
 	case t.IsNumber(), t.IsFloat():
@@ -198,6 +200,8 @@ func (t Type) Sortable() bool {
 // stands for all: floats are left out, where it is not said whether 0 or -0 stands for a group.
 func (t Type) Groupable() bool {
 	switch {
+	case t.Opaque:
+		return false
 	case t.IsText(), t.OID == bpcharOID:
 		return Equal.Takes(t)
 	case t.IsFloat(), t.Wide, t.Loose:

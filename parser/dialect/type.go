@@ -17,6 +17,10 @@ type Type struct {
 	Loose    bool   // numeric, held as a decimal: a value may display with a smaller scale than the type's
 	// Dynamic is the engine's expression for that scale, empty where the value's origin is out of reach.
 	Dynamic string
+	// Opaque says that the engine yields values of a column but must not compute with them.
+	Opaque  bool
+	NotNull bool   // of a column of such an engine
+	Askew   bool   // likewise: IS NULL may mean something else of it
 	Null    bool   // home knows the value for NULL while it plans
 	Text    string // of a literal that an entry takes: what it says
 }

@@ -304,6 +304,9 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 // the federation engine has.
 func (b *builder) shippedColumn(s *source, c *catalog.Column) string {
 	sql := s.dialect.Column(c, "")
+	if simple, ok := s.dialect.(dialect.Simple); ok {
+		sql = simple.Selected(sql)
+	}
 	if b.feeding && s.framed() && fedAsText(c) {
 		sql = "CAST(" + sql + " AS text)"
 	}

@@ -72,7 +72,7 @@ func (s *shipper) matched(entry *dialect.Entry, list []operand, e *scope) ([]ope
 				return nil, false
 			}
 		}
-		if !a.Class.Takes(o.typ) || a.Param != nil && parameterOf(o.node) == 0 {
+		if !a.Class.Takes(o.typ) || o.typ.Opaque && a.Class != dialect.Any || a.Param != nil && parameterOf(o.node) == 0 {
 			return nil, false
 		}
 		if a.Print != nil {

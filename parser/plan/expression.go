@@ -16,9 +16,10 @@ import (
 type shipper struct {
 	b      *builder
 	d      dialect.Dialect
-	params []int       // statement parameters in the order of the placeholders
-	places map[int]int // of each parameter in params, where it still stands there
-	reason string      // the first thing that cannot be shipped
+	simple dialect.Simple // d, where its engine gets simple statements alone; else nil
+	params []int          // statement parameters in the order of the placeholders
+	places map[int]int    // of each parameter in params, where it still stands there
+	reason string         // the first thing that cannot be shipped
 	// guarded says that the engine may raise an error for values that Postgres computes with: home then does it all.
 	guarded bool
 	// raises says that it may raise one where Postgres does: which rows it comes to is the plan's affair.
@@ -32,7 +33,8 @@ type shipper struct {
 }
 
 func (b *builder) newShipper(d dialect.Dialect) *shipper {
-	return &shipper{b: b, d: d, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
+	simple, _ := d.(dialect.Simple)
+	return &shipper{b: b, d: d, simple: simple, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
 }
 
 // shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.
@@ -65,6 +67,9 @@ func (s *shipper) node(n *pg_query.Node, e *scope) (string, typ, bool) {
 	if oid := s.pageType(n); oid != 0 {
 		return s.moment(n, oid)
 	}
+	if s.simple != nil && !s.isSimple(n) {
+		return s.unproven("%s", describe(n))
+	}
 	switch n := n.GetNode().(type) {
 	case *pg_query.Node_ColumnRef:
 		if c, ok := e.column(n.ColumnRef.Fields); ok {
@@ -77,11 +82,17 @@ func (s *shipper) node(n *pg_query.Node, e *scope) (string, typ, bool) {
 	case *pg_query.Node_ParamRef:
 		return s.parameter(int(n.ParamRef.Number))
 	case *pg_query.Node_TypeCast:
+		if s.simple != nil && n.TypeCast.Arg.GetAConst().GetSval() == nil {
+			return s.typedNumber(n.TypeCast)
+		}
 		return s.cast(n.TypeCast, e)
 	case *pg_query.Node_BoolExpr:
 		return s.logic(n.BoolExpr, e)
 	case *pg_query.Node_NullTest:
 		arg, t, ok := s.expression(n.NullTest.Arg, e)
+		if ok && t.Askew {
+			return s.unproven("IS NULL over %s", t.Name())
+		}
 		if ok && mayBeRow(t) {
 			return s.unproven("IS NULL over what may be a row")
 		}
@@ -140,7 +151,7 @@ var decimalText = regexp.MustCompile(`^(-?)(\d{0,18})(?:\.(\d{0,18}))?$`)
 // number prints a literal that is no int4: an int8 or a numeric.
 func (s *shipper) number(text string) (string, typ, bool) {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return "CAST(" + text + " AS BIGINT)", dialect.Plain(int8OID), true
+		return "CAST(" + text + " AS " + s.d.Type(int8OID, -1) + ")", dialect.Plain(int8OID), true
 	}
 	plain := positional(text)
 	if !decimalText.MatchString(plain) {
@@ -187,6 +198,9 @@ func (s *shipper) placed(n int, oid uint32) (string, typ, bool) {
 	t.Bytewise, t.Exact, t.Wide = true, true, t.OID == numericOID
 	if t.Wide { // NaN and infinity are beyond what is computed there
 		s.guarded = true
+	}
+	if s.simple != nil && !t.IsInt() {
+		return s.no("a parameter of this type is evaluated at home")
 	}
 	if !t.IsInt() && !t.IsText() && !t.IsFloat() && !t.Sortable() {
 		return s.no("a parameter of this type is evaluated at home")

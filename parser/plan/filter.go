@@ -96,7 +96,7 @@ func (b *builder) conditionsOn(src *source, conditions []*pg_query.Node) filter 
 	for _, c := range conditions {
 		mark := len(s.params)
 		s.reason, s.guarded, s.raises = "", false, false
-		sql, t, ok := s.expression(c, e)
+		sql, t, ok := s.condition(c, e)
 		if ok && s.raises {
 			s.no("it may raise an error, for rows that home need not come to")
 			ok = false

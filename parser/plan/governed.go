@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -44,7 +45,10 @@ func (b *builder) relation(s *source) (string, error) {
 	print := b.rulePrinter(s)
 	where := ""
 	if s.rules.Filter != nil {
-		if where, err = print(s.rules.Filter, true); err != nil {
+		if where, err = print(s.rules.Filter, true); err == nil && isSimple(s.dialect) && !isCondition(s.rules.Filter) {
+			err = errors.New("it is not proven equal on " + s.dialect.Name())
+		}
+		if err != nil {
 			return "", govern.Refuse(s.table, "", err)
 		}
 	}
@@ -54,7 +58,7 @@ func (b *builder) relation(s *source) (string, error) {
 		name := s.dialect.Identifier(dialect.ColumnName(c))
 		sql := name
 		if mask := s.rules.Masks[c.Name]; nothing(mask) {
-			sql = "CAST(NULL AS " + s.dialect.Type(c.Type, c.Typmod) + ")"
+			sql = s.given("NULL", c)
 		} else if mask != nil {
 			if sql, err = print(mask, where == ""); err != nil && where != "" { // not before the filter
 				sql, err = print(mask, true)
@@ -63,7 +67,7 @@ func (b *builder) relation(s *source) (string, error) {
 			if err != nil {
 				return "", govern.Refuse(s.table, c.Name, err)
 			}
-			sql = "CAST(" + sql + " AS " + s.dialect.Type(c.Type, c.Typmod) + ")"
+			sql = s.given(sql, c)
 		}
 		list = append(list, sql+" AS "+name)
 	}

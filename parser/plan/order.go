@@ -102,7 +102,7 @@ func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, 
 	}
 	if i := target(k.Node, columns, e, true); i >= 0 {
 		sql := strconv.Itoa(i + 1) // by position: names need not be unique
-		if t := columns[i].typ; t.Wide || t.IsFloat() {
+		if t := columns[i].typ; t.Wide || t.IsFloat() || s.simple != nil {
 			sql = columns[i].sql
 		}
 		if t := columns[i].typ; (t.IsFloat() || t.Wide) && (q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause)) {
@@ -139,12 +139,20 @@ func (s *shipper) ordered(k *pg_query.SortBy, sql string, t typ) (string, bool) 
 		sql = "sluice_numeric_key(" + sql + ")"
 	}
 	desc := k.SortbyDir == pg_query.SortByDir_SORTBY_DESC
+	if s.simple != nil { // where there are no NULLs, they are where the engine has them of itself
+		return s.simple.Sorted(sql, desc, t.NotNull && !desc || !t.NotNull && nullsFirst(k)), true
+	}
 	if desc {
 		sql += " DESC"
 	}
-	first := k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_FIRST || k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_DEFAULT && desc
-	if first {
+	if nullsFirst(k) {
 		return sql + " NULLS FIRST", true
 	}
 	return sql + " NULLS LAST", true
+}
+
+// nullsFirst reports whether NULL comes before all values: by default where these descend.
+func nullsFirst(k *pg_query.SortBy) bool {
+	return k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_FIRST ||
+		k.SortbyNulls == pg_query.SortByNulls_SORTBY_NULLS_DEFAULT && k.SortbyDir == pg_query.SortByDir_SORTBY_DESC
 }

@@ -14,6 +14,9 @@ import (
 // query prints a SELECT and says what columns it yields, under the names that Postgres gives them.
 func (s *shipper) query(q *pg_query.SelectStmt, outer *scope) (string, []scopeColumn, bool) {
 	defer s.level()()
+	if s.simple != nil && !s.simpleQuery(q, outer) {
+		return "", nil, false
+	}
 	e := &scope{outer: outer}
 	with, ok := s.with(q.WithClause, e)
 	if !ok {
@@ -230,7 +233,7 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 	}
 	parts := make([]string, len(columns))
 	for i, name := range columnNames(columns) {
-		parts[i] = columns[i].sql + " AS " + s.d.Identifier(name)
+		parts[i] = s.selects(columns[i].sql) + " AS " + s.d.Identifier(name)
 	}
 	return strings.Join(parts, ", "), columns, true
 }

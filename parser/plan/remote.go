@@ -196,7 +196,7 @@ func (s *shipper) promised(sql string, columns []scopeColumn) (string, bool) {
 		plain = false
 		casts[i] = "CAST(" + names[i] + " AS " + s.d.Type(f.OID, f.Typmod) + ")"
 	}
-	if plain {
+	if plain || s.simple != nil {
 		return sql, true
 	}
 	return "SELECT " + strings.Join(casts, ", ") + " FROM (" + sql + ") AS r (" + strings.Join(names, ", ") + ")", true

@@ -85,7 +85,7 @@ func (b *builder) wholeSelect(n *pg_query.Node, sel *pg_query.SelectStmt) (sourc
 	}
 	s := *first
 	s.table, s.params = table, params
-	s.body = "(" + sql + ") AS " + first.dialect.Identifier("v") + " (" + strings.Join(names, ", ") + ")"
+	s.body = derived(first.dialect, sql, names)
 	s.Var = &pg_query.RangeVar{Inh: true, Relpersistence: "p", Alias: &pg_query.Alias{}}
 	s.Holder = &pg_query.Node{Node: &pg_query.Node_RangeVar{RangeVar: s.Var}}
 	n.Node = &pg_query.Node_SelectStmt{SelectStmt: &pg_query.SelectStmt{

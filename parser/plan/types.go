@@ -41,7 +41,11 @@ var (
 )
 
 func columnTyp(c *catalog.Column, d dialect.Dialect) typ {
+	simple, ok := d.(dialect.Simple)
 	return typ{
+		Opaque:   ok && !simple.Computes(c),
+		NotNull:  ok && c.NotNull,
+		Askew:    ok && !simple.Empty(c),
 		AsText:   d.Type(c.Type, c.Typmod) == "VARCHAR" && !textual[c.Type],
 		Declared: true, Collate: c.Collate,
 		OID: c.Type, Typmod: c.Typmod, Bytewise: c.BytewiseC,
@@ -67,6 +71,9 @@ func mayBeRow(t typ) bool {
 
 // columnSQL prints a column in the form that expressions have it in: char(n) without its blanks.
 func (s *shipper) columnSQL(c *catalog.Column, alias string) string {
+	if s.simple != nil { // the engine strips them
+		return s.d.Column(c, alias)
+	}
 	return stripped(c, s.d.Column(c, alias))
 }
 
@@ -80,6 +87,9 @@ func stripped(c *catalog.Column, sql string) string {
 // comparable reports whether an engine compares values of the two types by their printed forms as Postgres does: for
 // equality, or (ordered) for order as well.
 func comparableTypes(a, b typ, ordered bool) bool {
+	if a.Opaque || b.Opaque {
+		return false
+	}
 	if aw, as, ok := a.Digits(); ok {
 		if bw, bs, ok := b.Digits(); ok {
 			return max(aw, bw)+max(as, bs) <= 38

@@ -144,7 +144,10 @@ func (b *builder) viewBody(v *view) (string, bool) {
 		taken[strings.ToLower(c.Name)] = true
 		names = append(names, first.dialect.Identifier(c.Name))
 	}
-	return "(" + sql + ") AS " + first.dialect.Identifier("v") + " (" + strings.Join(names, ", ") + ")", true
+	if s.simple != nil && !slices.EqualFunc(columns, v.table.Columns, func(a scopeColumn, b catalog.Column) bool { return a.name == b.Name }) {
+		return "", false
+	}
+	return derived(first.dialect, sql, names), true
 }
 
 // verbatimView is viewBody for another Postgres.
@@ -158,5 +161,5 @@ func (b *builder) verbatimView(v *view, first *source) (string, bool) {
 	for i := range names {
 		names[i] = first.dialect.Identifier(v.table.Columns[i].Name)
 	}
-	return "(" + sql + ") AS " + first.dialect.Identifier("v") + " (" + strings.Join(names, ", ") + ")", true
+	return derived(first.dialect, sql, names), true
 }
