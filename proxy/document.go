@@ -6,7 +6,10 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -18,17 +21,47 @@ type delivery struct {
 	rows   int64
 }
 
-// deliverWhole runs a query once and returns its result inline where it has no more rows and its text no more bytes than are
-// given, else as a handle. The rows are kept as a table in either case, so that those that were read before it is known which
-// it is are not lost; that of an inline result is dropped again. x is the client's statement.
-func (s *Session) deliverWhole(ctx context.Context, x *execution, h handleRequest, inlineRows, inlineBytes int64) (*delivery, error) {
+// inlineLimits say which results are delivered inline.
+type inlineLimits struct{ rows, bytes int64 }
+
+// deliverWhole returns the result of a query inline where it has no more rows and its text no more bytes than are given, else
+// as a handle. What is read before it is known which it is goes into the handle, or, where home computes a query by itself, is undone and
+// read again. x is the client's statement.
+func (s *Session) deliverWhole(ctx context.Context, x *execution, h handleRequest, limits inlineLimits) (*delivery, error) {
+	if err := s.checkHandle(h); err != nil {
+		return nil, err
+	}
+	y, err := s.planKept(ctx, x, h.query)
+	if err != nil {
+		return nil, inQuery(err, h.query, "")
+	}
+	if err := distinctNames(y.described.fields); err != nil {
+		return nil, err
+	}
+	var d *delivery
+	switch {
+	case len(y.described.fields) == 0:
+	case y.plan == nil && !writesWithin(y.statement):
+		d, err = s.deliverHome(ctx, y, limits)
+	case y.plan != nil && y.apart():
+		d, err = s.deliverStream(ctx, y, h, limits)
+	}
+	if d != nil || err != nil {
+		return d, err
+	}
+	return s.deliverKept(ctx, x, h, limits)
+}
+
+// deliverKept is deliverWhole for what home computes over inputs that are shipped to it: the rows are kept as a table, which is dropped
+// again where they are delivered inline.
+func (s *Session) deliverKept(ctx context.Context, x *execution, h handleRequest, limits inlineLimits) (*delivery, error) {
 	table, rows, err := s.keepRows(ctx, x, &h)
 	if err != nil {
 		return nil, err
 	}
 	d := &delivery{rows: rows}
-	if rows <= inlineRows {
-		body, err := s.Query(ctx, "SELECT sluice.inline_body($1::pg_catalog.regclass, $2::pg_catalog.int8)", table, strconv.FormatInt(inlineBytes, 10))
+	if rows <= limits.rows {
+		body, err := s.Query(ctx, "SELECT sluice.inline_body($1::pg_catalog.regclass, $2::pg_catalog.int8)", table, strconv.FormatInt(limits.bytes, 10))
 		if err != nil {
 			return nil, withoutPosition(err)
 		}
@@ -39,6 +72,41 @@ func (s *Session) deliverWhole(ctx context.Context, x *execution, h handleReques
 	}
 	d.handle, err = s.noteHandle(ctx, table, h, rows)
 	return d, err
+}
+
+// deliverHome is deliverWhole for what home computes by itself, nil where the result is not inline.
+func (s *Session) deliverHome(ctx context.Context, y *execution, limits inlineLimits) (*delivery, error) {
+	rows, err := s.Query(ctx, "SELECT r.body, r.row_count FROM sluice.inline_result($1, $2::pg_catalog.int8, $3::pg_catalog.int8) AS r",
+		y.statement.Text, strconv.FormatInt(limits.rows, 10), strconv.FormatInt(limits.bytes, 10))
+	if err != nil || rows[0][0] == nil {
+		return nil, withoutPosition(err)
+	}
+	n, err := strconv.ParseInt(*rows[0][1], 10, 64)
+	return &delivery{body: rows[0][0], rows: n}, err
+}
+
+// distinctNames refuses columns that a table cannot have.
+func distinctNames(fields []pgproto3.FieldDescription) error {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		if seen[string(f.Name)] {
+			return pgerr.Hint(pgerr.New(pgerr.DuplicateColumn, "column %q specified more than once", f.Name), "Give each column a name of its own, by AS.")
+		}
+		seen[string(f.Name)] = true
+	}
+	return nil
+}
+
+// writesWithin reports whether a query writes in WITH, which no sub-select may.
+func writesWithin(st *parser.Statement) (found bool) {
+	parser.Walk(st.Node, func(m proto.Message) bool {
+		switch m.(type) {
+		case *pg_query.InsertStmt, *pg_query.UpdateStmt, *pg_query.DeleteStmt, *pg_query.MergeStmt:
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // mostInline bounds what a document may take up.
@@ -62,7 +130,7 @@ func (s *Session) document(ctx context.Context, x *execution) (*cursor, error) {
 	if limits[1] > mostInline {
 		return nil, pgerr.Hint(pgerr.New(pgerr.InvalidParameter, "inline_bytes must not be more than %d", mostInline), "The proxy holds a document as a whole; read larger results from a handle.")
 	}
-	d, err := s.deliverWhole(ctx, x, handleRequest{query: *args[0], ttl: defaultTTL}, limits[0], limits[1])
+	d, err := s.deliverWhole(ctx, x, handleRequest{query: *args[0], ttl: defaultTTL}, inlineLimits{limits[0], limits[1]})
 	if err != nil {
 		return nil, err
 	}

@@ -151,12 +151,8 @@ func (s *Session) keepRows(ctx context.Context, x *execution, h *handleRequest) 
 	if err := s.checkHandle(*h); err != nil {
 		return "", 0, err
 	}
-	if h.name == "" {
-		rows, err := s.Query(ctx, "SELECT 'h_' OPERATOR(pg_catalog.||) pg_catalog.replace(pg_catalog.gen_random_uuid()::pg_catalog.text, '-', '')")
-		if err != nil {
-			return "", 0, err
-		}
-		h.name = *rows[0][0]
+	if err := s.nameHandle(ctx, h); err != nil {
+		return "", 0, err
 	}
 	table = pgx.Identifier{handleSchema, h.name}.Sanitize()
 	task := s.server.activity.Start(s.origin(s.role), "materialize", handleSchema+"."+h.name, 0)
@@ -171,6 +167,18 @@ func (s *Session) keepRows(ctx context.Context, x *execution, h *handleRequest) 
 	prefix := "CREATE TABLE " + table + " AS "
 	rows, err = s.createFrom(ctx, x, prefix+h.query)
 	return table, rows, inQuery(err, h.query, prefix)
+}
+
+// nameHandle makes a name for a handle that has none.
+func (s *Session) nameHandle(ctx context.Context, h *handleRequest) error {
+	if h.name != "" {
+		return nil
+	}
+	rows, err := s.Query(ctx, "SELECT 'h_' OPERATOR(pg_catalog.||) pg_catalog.replace(pg_catalog.gen_random_uuid()::pg_catalog.text, '-', '')")
+	if err == nil {
+		h.name = *rows[0][0]
+	}
+	return err
 }
 
 // noteHandle notes a table that was made as a handle.

@@ -45,3 +45,41 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sluice.inline_body(regclass, bigint) IS 'the rows of a table as an array of objects, if it is short';
+
+-- The rows of a query as objects, some of them at most. RETURN QUERY lets home compute them in parallel.
+CREATE OR REPLACE FUNCTION sluice.first_objects(query text, most bigint) RETURNS SETOF jsonb
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    RETURN QUERY EXECUTE pg_catalog.concat('SELECT pg_catalog.to_jsonb(q) FROM (', query, E'\n) AS q LIMIT ', most);
+END
+$$;
+COMMENT ON FUNCTION sluice.first_objects(text, bigint) IS 'the first rows of a query as objects';
+
+-- The result of a query as an array of objects, and how many rows it has. Where these are too many, or the text too long, both are NULL, and
+-- what the query has done is undone. It is the caller's query, under his search path.
+CREATE OR REPLACE FUNCTION sluice.inline_result(query text, inline_rows bigint, inline_bytes bigint, OUT body jsonb, OUT row_count bigint)
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    object jsonb;
+    objects jsonb[] := '{}';
+    length bigint := 0;
+BEGIN
+    row_count := 0;
+    FOR object IN SELECT sluice.first_objects(query, inline_rows OPERATOR(pg_catalog.+) 1) LOOP
+        row_count := row_count OPERATOR(pg_catalog.+) 1;
+        length := length OPERATOR(pg_catalog.+) pg_catalog.octet_length(object::pg_catalog.text) OPERATOR(pg_catalog.+) 2;
+        IF row_count OPERATOR(pg_catalog.>) inline_rows OR length OPERATOR(pg_catalog.>) inline_bytes THEN
+            RAISE SQLSTATE 'SLOVR';
+        END IF;
+        objects := pg_catalog.array_append(objects, object);
+    END LOOP;
+    IF inline_bytes OPERATOR(pg_catalog.<) 2 THEN -- the brackets
+        RAISE SQLSTATE 'SLOVR';
+    END IF;
+    body := pg_catalog.to_jsonb(objects);
+EXCEPTION WHEN SQLSTATE 'SLOVR' THEN
+    body := NULL;
+    row_count := NULL;
+END
+$$;
+COMMENT ON FUNCTION sluice.inline_result(text, bigint, bigint) IS 'the result of a query as an array of objects, if it is short';

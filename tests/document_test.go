@@ -56,6 +56,37 @@ func TestDocument(t *testing.T) {
 	want(t, conn, "SELECT count(*) FROM pg_class WHERE relnamespace = 'sluice_handle'::regnamespace AND relkind = 'r'", "1")
 }
 
+// TestDocumentMakesNoTable watches what home runs: a result that is inline makes no table, and one that is not is undone before it is read again.
+func TestDocumentMakesNoTable(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE item AS SELECT i::INTEGER AS id, 'n' || i % 7 AS name, i / 7.0 AS f, TIMESTAMP '2024-01-01' + INTERVAL (i) HOUR AS at FROM range(5000) r(i)")
+	exec(t, w.through, "CREATE FOREIGN TABLE item (id int, name text, f float8, at timestamp) SERVER lake", "CREATE TABLE log (a int)", "CREATE SEQUENCE made",
+		"CREATE FUNCTION note(a int) RETURNS int LANGUAGE sql AS 'INSERT INTO log VALUES (a) RETURNING a'")
+	exec(t, w.direct, "CREATE FUNCTION made() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''public.made'') FROM pg_event_trigger_ddl_commands() WHERE schema_name = ''sluice_handle''; END'", "CREATE EVENT TRIGGER made ON ddl_command_end EXECUTE FUNCTION made()")
+	conn := connect(t, w.through)
+	const tables = "SELECT is_called FROM made"
+	for _, query := range []string{"SELECT g AS a FROM generate_series(1, 20) g", "SELECT * FROM item WHERE id < 20", "SELECT name, count(*), max(f) AS s FROM item GROUP BY name ORDER BY name", "SELECT 1 AS a WHERE false", "SELECT id FROM item WHERE id < 0"} {
+		body := rows(t, conn, "SELECT coalesce(jsonb_agg(to_jsonb(q)), '[]') FROM ("+query+") q")
+		want(t, conn, "SELECT body, handle_id FROM sluice.document('"+query+"')", body+"|NULL")
+		want(t, conn, tables, "f")
+	}
+	want(t, conn, "SELECT row_count FROM sluice.document('SELECT * FROM item WHERE id / (id + 1) < 0')", "0")
+	want(t, conn, "SET DateStyle = 'SQL, DMY'; SET extra_float_digits = 0; SELECT body ->> 0 FROM sluice.document('SELECT * FROM item WHERE id = 1'); RESET ALL", "SET\nSET\n"+`{"f": 0.142857142857143, "at": "2024-01-01T01:00:00", "id": 1, "name": "n1"}`+"\nRESET")
+	exec1(t, conn, "SELECT pg_catalog.setval('made', 1, false)")
+	want(t, conn, `SELECT "inline", row_count FROM sluice.document('SELECT note(g) AS a FROM generate_series(1, 30) g', 30)`, "t|30")
+	want(t, conn, tables, "f")
+	want(t, conn, `SELECT "inline", row_count FROM sluice.document('SELECT note(g) AS a FROM generate_series(1, 30) g', 29)`, "f|30")
+	want(t, conn, "SELECT count(*) FROM log", "60") // each row once
+	want(t, conn, tables, "t")
+	for _, limits := range []string{"10", "2000", "4999", "5000, 100", "5000, 300000"} {
+		want(t, conn, `SELECT "inline", row_count FROM sluice.document('SELECT * FROM item', `+limits+")", "f|5000")
+		want(t, conn, "SELECT count(*), count(DISTINCT id), sum(f)::numeric(20, 4), max(at) FROM "+rows(t, conn, "SELECT relation FROM sluice.ctas_handles ORDER BY created_at DESC LIMIT 1"),
+			rows(t, conn, "SELECT count(*), count(DISTINCT id), sum(f)::numeric(20, 4), max(at) FROM item"))
+	}
+	want(t, conn, "SELECT * FROM sluice.document('SELECT id, id FROM item')", "42701")
+	want(t, conn, "SELECT body FROM sluice.document('WITH w AS (INSERT INTO log VALUES (7) RETURNING a) SELECT a FROM w')", `[{"a": 7}]`)
+	want(t, conn, "SELECT row_count FROM sluice.document('SELECT FROM generate_series(1, 3)')", "3")
+}
+
 // TestDocumentOfParameters asks for documents by statements with parameters, in both formats.
 func TestDocumentOfParameters(t *testing.T) {
 	w := handleWorld(t)
