@@ -11,7 +11,7 @@ import (
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-// queue is that of one database. The writer's lock guards all but the sink, which is run's own.
+// queue is that of one database. The writer's lock guards all but the sink, which is run's own while it runs.
 type queue struct {
 	writer   *Writer
 	database string
@@ -35,10 +35,6 @@ func (q *queue) full(size int) bool {
 // run writes what is queued, and ends when nothing was for a while.
 func (q *queue) run() {
 	for q.step() {
-	}
-	if q.sink != nil {
-		q.sink.Close()
-		q.sink = nil
 	}
 }
 
@@ -78,12 +74,21 @@ func (q *queue) await(longest time.Duration) bool {
 	return false
 }
 
-// goOn ends the run where nothing is left to do.
+// goOn ends the run where nothing is left to do. The sink goes with it: once it is known that nothing runs, the next run may
+// begin and open another.
 func (q *queue) goOn() bool {
 	q.writer.mu.Lock()
-	defer q.writer.mu.Unlock()
-	q.running = len(q.rows) > 0 || len(q.probes) > 0
-	return q.running
+	if len(q.rows) > 0 || len(q.probes) > 0 {
+		q.writer.mu.Unlock()
+		return true
+	}
+	sink := q.sink
+	q.running, q.sink = false, nil
+	q.writer.mu.Unlock()
+	if sink != nil {
+		sink.Close()
+	}
+	return false
 }
 
 // write writes rows, none to see whether it can; over a new connection where the one at hand has gone stale.

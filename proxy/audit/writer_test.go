@@ -224,6 +224,36 @@ func TestStaleConnection(t *testing.T) {
 	}
 }
 
+// slow is a sink that takes its time to close.
+type slow struct {
+	*table
+	closing, closed chan struct{}
+}
+
+func (s slow) Close() {
+	s.closing <- struct{}{}
+	<-s.closed
+}
+
+// TestRowWhileClosing writes a row over a new connection while the one before is closed, as nothing was written for a while.
+func TestRowWhileClosing(t *testing.T) {
+	table := newTable()
+	sink := slow{table, make(chan struct{}, 2), make(chan struct{})}
+	w := newWriter(func(ctx context.Context, database string) (Sink, error) {
+		_, err := table.open(ctx, database)
+		return sink, err
+	})
+	put(w, 0, 1, false)
+	<-sink.closing
+	put(w, 1, 2, false)
+	until(t, w, "second row", func(written, _ int64, _ int) bool { return written == 2 })
+	close(sink.closed)
+	w.Close()
+	if !table.numbers(2) || table.opens != 2 {
+		t.Errorf("have %v over %d connections", table.rows, table.opens)
+	}
+}
+
 // TestForeignCharacters writes what the database's encoding has, where it has not all.
 func TestForeignCharacters(t *testing.T) {
 	table := newTable()
