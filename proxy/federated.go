@@ -119,12 +119,14 @@ func (s *Session) remoteFeed(ctx context.Context, x *execution, in *plan.Input, 
 		q.SQL, q.Args = in.BoundSQL, append(slices.Clone(q.Args), keys)
 	}
 	return func(ctx context.Context) (engines.Stream, error) {
-		began := time.Now()
-		stream, err := engine.Open(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		return x.seen(stream, asked, began), nil
+		return s.screened(ctx, asked, func(ctx context.Context) (engines.Stream, error) {
+			began := time.Now()
+			stream, err := engine.Open(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			return x.seen(stream, asked, began), nil
+		}, x.plan.Governed)
 	}, nil
 }
 

@@ -157,9 +157,13 @@ func inputFields(in *plan.Input) []engines.Field {
 	if in.RowID {
 		fields = append(fields, engines.Field{Name: "sluice_rowid", OID: 20, Typmod: -1})
 	}
-	for _, i := range in.Columns {
-		c := in.Relation.Columns[i]
-		fields = append(fields, engines.Field{Name: c.Name, OID: c.Type, Typmod: c.Typmod})
+	return append(fields, columnFields(in.Relation, in.Columns)...)
+}
+
+func columnFields(r *catalog.Relation, columns []int) []engines.Field {
+	fields := make([]engines.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = engines.Field{Name: r.Columns[c].Name, OID: r.Columns[c].Type, Typmod: r.Columns[c].Typmod}
 	}
 	return fields
 }
@@ -179,7 +183,11 @@ type query struct {
 
 // inputQuery is that of an input, whose text is written such that home reads it without doubt.
 func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
-	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: x.plainStyles(formats), fields: inputFields(in), reads: []string{inputName(in)}, input: in}
+	fields := inputFields(in)
+	if in.Screen != nil {
+		fields = columnFields(in.Relation, in.Screen.Columns)
+	}
+	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: x.plainStyles(formats), fields: fields, reads: []string{inputName(in)}, input: in}
 }
 
 // plainStyles are those by which home reads values without doubt that come in the formats given.
@@ -219,15 +227,14 @@ func (s *Session) openStream(ctx context.Context, x *execution, q query) (engine
 	if s.writes(q.server) { // see its own changes
 		open = s.writing.tx.Open
 	}
-	began := time.Now()
-	stream, err := open(ctx, asked)
-	if x.plan.Governed {
-		stream, err = discreet(stream, q.server, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return x.seen(stream, q, began), nil
+	return s.screened(ctx, q, func(ctx context.Context) (engines.Stream, error) {
+		began := time.Now()
+		stream, err := open(ctx, asked)
+		if err != nil {
+			return nil, err
+		}
+		return x.seen(stream, q, began), nil
+	}, x.plan.Governed)
 }
 
 // locate returns the engine of a query, and what it is asked.

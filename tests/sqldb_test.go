@@ -179,7 +179,7 @@ func TestSQLJoins(t *testing.T) {
 	}
 }
 
-// TestSQLGoverned reads through row filters and masks, and is refused where these are not proven to mean the same there.
+// TestSQLGoverned reads through row filters and masks, also where these are not proven to mean the same there.
 func TestSQLGoverned(t *testing.T) {
 	w := newSQLWorld(t, twinRows...)
 	exec(t, w.direct, "DROP ROLE IF EXISTS sql_reader", "CREATE ROLE sql_reader LOGIN")
@@ -202,17 +202,16 @@ func TestSQLGoverned(t *testing.T) {
 			want(t, conn, "SELECT id FROM "+schema+".numbers WHERE t = 'one' OR id = 3 OR a = -5", "SELECT 0")
 		}
 	}
-	for _, rule := range []string{"CREATE POLICY more ON %s.numbers TO sql_reader USING (t = 'one')", "SECURITY LABEL FOR sluice ON COLUMN %s.numbers.n IS 'MASKED WITH FUNCTION sluice.mask_null(n)'",
-		"SECURITY LABEL FOR sluice ON COLUMN %s.numbers.t IS 'MASKED WITH FUNCTION sluice.mask_email(t)'"} {
-		for _, schema := range []string{"maria", "lite"} {
-			if strings.Contains(rule, "mask_null") {
-				continue
-			}
-			exec(t, w.through, fmt.Sprintf(rule, schema))
-			if got := rows(t, conn, "SELECT * FROM "+schema+".numbers"); got != "0A000" {
-				t.Errorf("%s over %s: %s", rule, schema, got)
-			}
-			exec(t, w.through, "DROP POLICY IF EXISTS more ON "+schema+".numbers")
+	for _, schema := range []string{"maria", "lite"} { // what is not proven to mean the same there is evaluated in the proxy
+		exec(t, w.through, "CREATE POLICY more ON "+schema+".numbers TO sql_reader USING (t = 'ONE')", "SECURITY LABEL FOR sluice ON COLUMN "+schema+".numbers.t IS 'MASKED WITH FUNCTION sluice.mask_partial(t, 1, ''*'', 1)'")
+		rows(t, conn, "RESET sluice.route")
+		for sql, answer := range map[string]string{
+			"SELECT id, a, t, s FROM %s.numbers ORDER BY id":                        "1|5|o*e|1\n2|NULL|O*E|1\n6|5|*|1",
+			"SELECT count(*) FROM %s.numbers WHERE s = 7 OR t = 'one' OR t = 'ONE'": "0",
+			"SELECT max(id) FROM %s.numbers WHERE a = 5 OR id = 3":                  "6",
+			"SELECT x.id, y.t FROM %[1]s.numbers x JOIN %[1]s.numbers y USING (id)": "1|o*e\n2|O*E\n6|*",
+		} {
+			want(t, conn, fmt.Sprintf(sql, schema), answer)
 		}
 	}
 }

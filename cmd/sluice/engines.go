@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/clickhouse"
+	"github.com/sluicedb/sluice/engines/databricks"
 	"github.com/sluicedb/sluice/engines/duckdb"
 	"github.com/sluicedb/sluice/engines/postgres"
 	"github.com/sluicedb/sluice/engines/sqldb"
@@ -10,7 +11,7 @@ import (
 
 // wrappers are the engines of this binary. This is the only place outside of tests that names them.
 func wrappers() []engines.Wrapper {
-	return []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, clickhouse.Wrapper{}, sqldb.Wrapper{}}
+	return []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, clickhouse.Wrapper{}, databricks.Wrapper{}, sqldb.Wrapper{}}
 }
 
 // federation is the engine for statements over several servers, with server options that bound it; an empty one is left

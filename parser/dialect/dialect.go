@@ -33,7 +33,8 @@ type Dialect interface {
 }
 
 var dialects = map[string]Dialect{
-	"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}, "sluice_clickhouse": ClickHouse{}, "sluice_sql mysql": MySQL{}, "sluice_sql sqlite": SQLite{},
+	"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}, "sluice_clickhouse": ClickHouse{}, "sluice_databricks": Databricks{},
+	"sluice_sql mysql": MySQL{}, "sluice_sql sqlite": SQLite{},
 }
 
 // Of returns the dialect of a server: that of its wrapper, or of the driver that the wrapper's option names.
@@ -46,6 +47,12 @@ func Of(s *catalog.Server) (Dialect, error) {
 	}
 	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q needs wrapper %q, which this Sluice does not have", s.Name, s.Wrapper),
 		"Run a build of Sluice that has this engine.")
+}
+
+// Feeds reports whether values of a column come in the type that DuckDB has for it.
+func Feeds(d Dialect, c *catalog.Column) bool {
+	texts, ok := d.(interface{ AsText(*catalog.Column) bool })
+	return !ok || !texts.AsText(c)
 }
 
 // ColumnName returns the remote name of a column.

@@ -123,7 +123,7 @@ func (b *builder) bindInputs(f, t int, from, to key) (Bind, bool) {
 		}
 	}
 	in := &b.inputs[t]
-	if isSimple(to.source.dialect) || bind.Column < 0 || b.inputs[f].Blank || in.Blank || to.source.body != "" || to.source.dialect != nil && to.source.dialect.Ships() < dialect.Statements {
+	if isSimple(to.source.dialect) || bind.Column < 0 || b.inputs[f].Blank || in.Blank || to.source.body != "" || in.Screen != nil || to.source.dialect != nil && to.source.dialect.Ships() < dialect.Statements {
 		return bind, false
 	}
 	word := " WHERE "

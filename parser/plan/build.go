@@ -268,20 +268,23 @@ func (b *builder) shipSources() error {
 
 // input returns the input for a source; sources that need the same share one.
 func (b *builder) input(s *source, f filter) (*Input, error) {
-	if len(s.params) > 0 { // whose places are taken
+	switch {
+	case len(s.params) > 0: // whose places are taken
 		f = filter{kept: f.kept, params: s.params}
+	case b.screens(s): // the server would compare what the role must not see
+		f = filter{kept: f.kept}
 	}
 	in := Input{Relation: s.table, Server: s.server, Role: s.role, Columns: b.columns(s), Filters: f.texts, Kept: f.kept, Params: f.params, Spelled: b.req.ReadOnly}
-	from, err := b.origin(s)
-	if err != nil {
-		return nil, err
-	}
 	if in.Blank = len(in.Columns) == 0; in.Blank {
 		in.Columns = []int{0}
 	}
-	columns := make([]string, len(in.Columns))
-	for i, c := range in.Columns {
-		if columns[i] = b.shippedColumn(s, &s.table.Columns[c]); in.Blank {
+	from, read, err := b.readThrough(s, &in)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]string, len(read))
+	for i, c := range read {
+		if columns[i] = b.shippedColumn(s, &s.table.Columns[c]); in.Blank && in.Screen == nil {
 			columns[i] = "NULL"
 		}
 	}
@@ -291,13 +294,26 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 	}
 	in.Whole = s.body == "" && len(f.sql) == 0
 	for i := range b.inputs {
-		if o := &b.inputs[i]; o.Relation == in.Relation && o.Role == in.Role && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) {
+		if o := &b.inputs[i]; o.Relation == in.Relation && o.Role == in.Role && o.RemoteSQL == in.RemoteSQL && slices.Equal(o.Params, in.Params) && o.Screen.equal(in.Screen) {
 			return o, nil
 		}
 	}
 	in.TempName = b.req.TempPrefix + strconv.Itoa(len(b.inputs)+1)
 	b.inputs = append(b.inputs, in)
 	return &b.inputs[len(b.inputs)-1], nil
+}
+
+// readThrough says what an input reads of a source's server, by an engine's FROM item and the columns of the table.
+func (b *builder) readThrough(s *source, in *Input) (from string, columns []int, err error) {
+	if !b.screens(s) {
+		from, err = b.origin(s)
+		return from, in.Columns, err
+	}
+	if in.Screen, err = b.screen(s, in); err != nil {
+		return "", nil, err
+	}
+	from, err = s.dialect.Relation(s.table)
+	return from, in.Screen.Columns, err
 }
 
 // shippedColumn prints a column in the type that it is shipped in, which for a federated statement is one of those that

@@ -149,7 +149,7 @@ func (b *builder) feedColumns(s *source, in *Input) bool {
 	for _, i := range in.Columns {
 		c := &s.table.Columns[i]
 		name := dialect.DuckDB{}.Type(c.Type, c.Typmod)
-		if name == "TIMETZ" || (s.framed() || isSimple(s.dialect)) && strings.HasSuffix(name, "[]") {
+		if name == "TIMETZ" || !dialect.Feeds(s.dialect, c) || (s.framed() || isSimple(s.dialect)) && strings.HasSuffix(name, "[]") {
 			b.because("column %q is of a type that is not brought to other engines", c.Name)
 			return false
 		}

@@ -42,34 +42,20 @@ func (b *builder) relation(s *source) (string, error) {
 	if err != nil || s.rules == nil {
 		return from, err
 	}
-	print := b.rulePrinter(s)
-	where := ""
-	if s.rules.Filter != nil {
-		if where, err = print(s.rules.Filter, true); err == nil && isSimple(s.dialect) && !isCondition(s.rules.Filter) {
-			err = errors.New("it is not proven equal on " + s.dialect.Name())
-		}
-		if err != nil {
-			return "", govern.Refuse(s.table, "", err)
-		}
+	r := ruling{source: s, given: s.given, print: b.rulePrinter(s), column: func(i int) string {
+		return s.dialect.Identifier(dialect.ColumnName(&s.table.Columns[i]))
+	}}
+	where, err := r.filter()
+	if err != nil {
+		return "", err
 	}
 	var list []string
 	for i := range s.table.Columns {
-		c := &s.table.Columns[i]
-		name := s.dialect.Identifier(dialect.ColumnName(c))
-		sql := name
-		if mask := s.rules.Masks[c.Name]; nothing(mask) {
-			sql = s.given("NULL", c)
-		} else if mask != nil {
-			if sql, err = print(mask, where == ""); err != nil && where != "" { // not before the filter
-				sql, err = print(mask, true)
-				sql = "CASE WHEN " + where + " THEN " + sql + " END"
-			}
-			if err != nil {
-				return "", govern.Refuse(s.table, c.Name, err)
-			}
-			sql = s.given(sql, c)
+		sql, err := r.value(i, where)
+		if err != nil {
+			return "", err
 		}
-		list = append(list, sql+" AS "+name)
+		list = append(list, sql+" AS "+r.column(i))
 	}
 	sql := "(SELECT " + strings.Join(list, ", ") + " FROM " + from
 	if where != "" {
@@ -78,6 +64,50 @@ func (b *builder) relation(s *source) (string, error) {
 		}
 	}
 	return sql + ")", nil
+}
+
+// ruling prints what governs a source in a dialect.
+type ruling struct {
+	*source
+	print  func(n *pg_query.Node, raise bool) (string, error)
+	column func(i int) string                               // what prints a column of the table as it is
+	given  func(sql string, instead *catalog.Column) string // and what stands in place of one
+}
+
+// filter prints the row filter, empty for none.
+func (r *ruling) filter() (string, error) {
+	if r.rules.Filter == nil {
+		return "", nil
+	}
+	where, err := r.print(r.rules.Filter, true)
+	if err == nil && isSimple(r.dialect) && !isCondition(r.rules.Filter) {
+		err = errors.New("it is not proven equal on " + r.dialect.Name())
+	}
+	if err != nil {
+		return "", govern.Refuse(r.table, "", err)
+	}
+	return where, nil
+}
+
+// value prints what the role sees of a column, in rows that pass a filter.
+func (r *ruling) value(i int, where string) (string, error) {
+	c := &r.table.Columns[i]
+	mask := r.rules.Masks[c.Name]
+	switch {
+	case mask == nil:
+		return r.column(i), nil
+	case nothing(mask):
+		return r.given("NULL", c), nil
+	}
+	sql, err := r.print(mask, where == "")
+	if err != nil && where != "" { // not before the filter
+		sql, err = r.print(mask, true)
+		sql = "CASE WHEN " + where + " THEN " + sql + " END"
+	}
+	if err != nil {
+		return "", govern.Refuse(r.table, c.Name, err)
+	}
+	return r.given(sql, c), nil
 }
 
 // nothing reports whether an expression is NULL, of whatever type.
@@ -113,14 +143,19 @@ func (b *builder) rulePrinter(s *source) func(n *pg_query.Node, raise bool) (str
 		c := &s.table.Columns[i]
 		r.columns = append(r.columns, scopeColumn{name: c.Name, sql: sh.columnSQL(c, ""), typ: columnTyp(c, s.dialect)})
 	}
+	return sh.rulesOver(r)
+}
+
+// rulesOver returns what prints expressions of rules over the columns of a relation.
+func (s *shipper) rulesOver(r scopeRelation) func(n *pg_query.Node, raise bool) (string, error) {
 	return func(n *pg_query.Node, raise bool) (string, error) {
-		sh.raises, sh.reason = false, ""
-		sql, _, ok := sh.expression(n, &scope{relations: []scopeRelation{r}})
-		if ok && sh.raises && !raise {
-			sh.no("it may raise an error, for rows that the row filter hides")
+		s.raises, s.reason = false, ""
+		sql, _, ok := s.expression(n, &scope{relations: []scopeRelation{r}})
+		if ok && s.raises && !raise {
+			s.no("it may raise an error, for rows that the row filter hides")
 			ok = false
 		}
-		return unproven(sql, ok && !sh.guarded, sh.reason)
+		return unproven(sql, ok && !s.guarded, s.reason)
 	}
 }
 

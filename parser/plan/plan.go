@@ -153,6 +153,8 @@ type Input struct {
 	Parent string
 	Sealed bool // by a Guard: the role cannot look into the table while it could run anything
 
+	Screen *Screen // between the server and the input; nil for none: then RemoteSQL yields what it says
+
 	Rows int64 // an estimate, 0 for none
 	// Feed is what the columns are in the federation engine.
 	Feed []engines.FeedColumn

@@ -1,0 +1,30 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// screened opens the rows of a query, of which no more come through than the role may see: of a server that computes nothing, the
+// federation engine leaves out the rest. Errors of a governed statement do not tell of rows either.
+func (s *Session) screened(ctx context.Context, q query, open func(context.Context) (engines.Stream, error), governed bool) (engines.Stream, error) {
+	if q.input != nil && q.input.Screen != nil {
+		screen, raw := q.input.Screen, open
+		federation := s.server.config.Federation
+		if federation == nil {
+			return nil, pgerr.New(pgerr.FeatureNotSupported, "row filters and masks of server %q need the federation engine", q.server.Name)
+		}
+		open = func(ctx context.Context) (engines.Stream, error) {
+			return federation.Open(ctx, engines.FederatedQuery{
+				Query: engines.Query{SQL: screen.SQL}, Feeds: []engines.Feed{{Columns: screen.Feed, Rows: q.input.Rows, Open: raw}},
+			})
+		}
+	}
+	stream, err := open(ctx)
+	if governed {
+		return discreet(stream, q.server, err)
+	}
+	return stream, err
+}

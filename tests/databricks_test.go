@@ -1,0 +1,94 @@
+package tests
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/embedded/hometest"
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/databricks"
+	"github.com/sluicedb/sluice/engines/databricks/fake"
+	"github.com/sluicedb/sluice/engines/duckdb"
+	"github.com/sluicedb/sluice/proxy"
+)
+
+// brickURL runs a proxy over a home whose server brick is a workspace.
+func brickURL(t *testing.T, f *fake.Workspace) string {
+	t.Helper()
+	config, err := pgconn.ParseConfig(hometest.Database(t, hometest.Start(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, databricks.Wrapper{}}, Federation: federation()})
+	through := proxyURL(addr, config.Database)
+	exec(t, through, "CREATE EXTENSION sluice",
+		fmt.Sprintf("CREATE SERVER brick FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host '%s', warehouse_id '%s', catalog 'lake')", f.URL, fake.Warehouse),
+		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER brick OPTIONS (token '%s')", fake.Token))
+	return through
+}
+
+// TestDatabricks imports tables and reads them alone and with others, governed too.
+func TestDatabricks(t *testing.T) {
+	f := fake.Start(t, "CREATE SCHEMA shop",
+		`CREATE TABLE shop.orders (id BIGINT NOT NULL, day DATE, moment TIMESTAMPTZ, local TIMESTAMP, amount DECIMAL(12,2), tags INTEGER[], "odd name" VARCHAR, ok BOOLEAN, data BLOB, f DOUBLE)`,
+		`INSERT INTO shop.orders VALUES (1, '2024-02-29', '2024-07-01 12:00:00+02', '2024-07-01 12:00:00.123456', 12345.67, [1, NULL], 'it''s \ back', true, '\xDE\xAD', 0.1),
+		 (9223372036854775807, NULL, NULL, NULL, -0.01, NULL, '', NULL, NULL, '-Infinity')`,
+		"CREATE TABLE shop.keys (k VARCHAR, n BIGINT)", "INSERT INTO shop.keys VALUES ('00112233-4455-6677-8899-aabbccddeeff', 70000)")
+	url := brickURL(t, f)
+	conn := connect(t, url)
+	role := "brick_" + strings.ToLower(conn.Config().Database)
+	t.Cleanup(func() { exec(t, url, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+	for _, c := range [][2]string{
+		{"CREATE SCHEMA shop", "CREATE SCHEMA"},
+		{"IMPORT FOREIGN SCHEMA shop FROM SERVER brick INTO shop", "IMPORT FOREIGN SCHEMA"},
+		{"SET TimeZone = 'UTC'", "SET"},
+		{"SELECT * FROM shop.orders ORDER BY id", `1|2024-02-29|2024-07-01 10:00:00+00|2024-07-01 12:00:00.123456|12345.67|[1, null]|it's \ back|t|\xdead|0.1` + "\n" +
+			`9223372036854775807|NULL|NULL|NULL|-0.01|NULL||NULL|NULL|-Infinity`},
+		{"SELECT count(*), sum(amount), max(day) FROM shop.orders WHERE ok", "1|12345.67|2024-02-29"},
+		{"SELECT o.id FROM shop.orders o JOIN (VALUES (1)) v(n) ON v.n = o.id", "1"},
+		{"SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'shop.orders'::regclass AND attnum IN (1, 3, 4, 5, 6)",
+			"id|bigint\nmoment|timestamp with time zone\nlocal|timestamp without time zone\namount|numeric(12,2)\ntags|jsonb"},
+		{"CREATE FOREIGN TABLE keys (k uuid, n int) SERVER brick OPTIONS (schema_name 'shop')", "CREATE FOREIGN TABLE"},
+		{"SELECT k FROM keys WHERE k > '00000000-0000-0000-0000-000000000000'", "00112233-4455-6677-8899-aabbccddeeff"},
+		{"SELECT count(*) FROM keys", "1"},
+		{"CREATE FOREIGN TABLE small (n smallint) SERVER brick OPTIONS (schema_name 'shop', table_name 'keys')", "CREATE FOREIGN TABLE"},
+		{"SELECT n FROM small", "22003"},
+		{"CREATE FOREIGN TABLE gone (a int) SERVER brick OPTIONS (schema_name 'shop')", "CREATE FOREIGN TABLE"},
+		{"SELECT * FROM gone", "42P01"},
+		{"INSERT INTO keys (n) VALUES (1)", "0A000"},
+		{"UPDATE keys SET n = 2", "0A000"},
+		{"IMPORT FOREIGN SCHEMA nope FROM SERVER brick INTO shop", "HV00Q"},
+		{"CREATE SERVER bad FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host 'http://x.example', warehouse_id 'x')", "22023"},
+		{"CREATE SERVER bad FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host 'x.example')", "HV00B"},
+		{"CREATE ROLE " + role, "CREATE ROLE"},
+		{"GRANT USAGE ON SCHEMA shop TO " + role, "GRANT"},
+		{"GRANT SELECT ON shop.orders TO " + role, "GRANT"},
+		{"SELECT sluice.set_row_filter('shop.orders', '" + role + "', 'amount > 0')", ""},
+		{"SELECT sluice.set_column_mask('shop.orders', 'f', '42')", ""},
+		{"CREATE TABLE here AS VALUES (1), (2), (3)", "SELECT 3"},
+		{"ALTER TABLE here RENAME column1 TO n", "ALTER TABLE"},
+		{"GRANT SELECT ON here TO " + role, "GRANT"},
+		{"SET ROLE " + role, "SET"},
+		{"SELECT id, f FROM shop.orders", "1|42"},
+		{"SELECT count(*) FROM shop.orders WHERE f < 1", "0"},
+		{"SELECT count(*) FROM shop.orders", "1"},
+		{"SELECT tags, day FROM shop.orders WHERE id > 0", "[1, null]|2024-02-29"},
+		{"SET sluice.route = federated", "SET"},
+		{"SELECT a.id, b.f, c.n FROM shop.orders a JOIN shop.orders b USING (id) JOIN here c ON c.n = a.id JOIN shop.orders d ON d.id = c.n", "1|42|1"},
+		{"RESET sluice.route", "RESET"},
+		{"SELECT * FROM keys", "42501"},
+		{"RESET ROLE", "RESET"},
+		{"ALTER USER MAPPING FOR PUBLIC SERVER brick OPTIONS (SET token 'expired')", "ALTER USER MAPPING"},
+		{"SELECT count(*) FROM keys", "28000"},
+	} {
+		want(t, conn, c[0], c[1])
+	}
+	for _, o := range f.Orders() {
+		if strings.Contains(o.Statement, "*") || strings.Contains(o.Statement, "WHERE") && !strings.Contains(o.Statement, "information_schema") {
+			t.Errorf("the warehouse was sent %s", o.Statement)
+		}
+	}
+}
