@@ -13,7 +13,9 @@ import (
 
 // conformance is what statements of ClickHouse the checks of enginetest mean.
 func conformance(open func(ctx context.Context) (engines.Engine, error), running func() int) enginetest.Harness {
-	field := func(oid uint32, typmod int32) engines.Field { return engines.Field{Name: "x", OID: oid, Typmod: typmod} }
+	field := func(oid uint32, typmod int32) engines.Field {
+		return engines.Field{Name: "x", OID: oid, Typmod: typmod}
+	}
 	return enginetest.Harness{
 		Open: open,
 		Rows: func(n int64, width int) string {

@@ -121,10 +121,12 @@ func (d *dictionary) take(r *reader, rows int) error {
 // pairs reads an object's parts where a column's values are wanted.
 type pairs struct{ *object }
 
-func (p pairs) read(r *reader, rows int) error        { return p.take(r, rows) }
-func (p pairs) data(int, []byte) arrow.ArrayData      { return nil }
-func (p pairs) weigh(int) int                         { return 0 }
-func (d *dictionary) key(i int) (dst []byte, _ error) { return appendJSON(nil, d.pair.arrays[0], i, d.pair.parts[0].field.OID) }
+func (p pairs) read(r *reader, rows int) error   { return p.take(r, rows) }
+func (p pairs) data(int, []byte) arrow.ArrayData { return nil }
+func (p pairs) weigh(int) int                    { return 0 }
+func (d *dictionary) key(i int) (dst []byte, _ error) {
+	return appendJSON(nil, d.pair.arrays[0], i, d.pair.parts[0].field.OID)
+}
 
 func (d *dictionary) write(dst []byte, i int) ([]byte, error) {
 	from, to := d.spans.span(i)
