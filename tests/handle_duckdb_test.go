@@ -64,10 +64,53 @@ func TestHandleTypesInDuckDB(t *testing.T) {
 		want(t, conn, fmt.Sprintf(columns, "sluice_handle."+name), types)
 	}
 	for sql, code := range map[string]string{
-		"SELECT 1.5 AS a": "0A000", "SELECT sum(id) AS a, avg(id) AS b FROM item": "0A000", "SELECT array[1] AS a": "0A000", "SELECT 1 AS a, 2 AS \"A\"": "42701", "SELECT 1, 2": "42701", "SELECT": "0A000",
-		"SELECT ''NaN''::numeric(10,2) AS a": "22P02", "SELECT ''x''::char(3) AS a": "0A000", "SELECT ''200000-01-01''::timestamp AS a": "1",
+		"SELECT 1.5 AS a": "0A000", "SELECT sum(id) AS a, avg(id) AS b FROM item": "0A000", "SELECT array[array[1]] AS a": "2202E", "SELECT ''[0:1]={1,2}''::int[] AS a": "2202E", "SELECT array[''1''::json] AS a": "0A000", "SELECT array[1.5] AS a": "0A000", "SELECT ''::1''::inet AS a": "0A000", "SELECT 1 AS a, 2 AS \"A\"": "42701", "SELECT 1, 2": "42701", "SELECT": "0A000",
+		"SELECT ''NaN''::numeric(10,2) AS a": "22P02", "SELECT ''x''::bpchar AS a": "0A000", "SELECT ''200000-01-01''::timestamp AS a": "1",
 	} {
 		want(t, conn, "SELECT row_count FROM sluice.materialize('"+sql+"', server => 'lake')", code)
+	}
+}
+
+// richTypes are values of types that DuckDB keeps in a form of its own.
+const richTypes = `SELECT id, c::char(3) AS c, j::json AS j, b::jsonb AS b, i::interval AS i, t::time AS t, tz::timetz AS tz, a::int[] AS a, x::text[] AS x, ts::timestamp(3) AS ts, n::numeric(6,2)[] AS n, d::date[] AS d, y::bytea[] AS y, f::float8[] AS f FROM (VALUES
+ (1, 'x', '{"b": 1, "a":  [1,2], "a": 2}', '{"b": 1, "a":  [1,2]}', '1 mon', '12:00', '12:00+01', '{1,2,NULL}', '{a,"b c"}', '2024-01-01 00:00:00.1236', '{1.5,NULL}', '{2024-02-29,0044-03-15 BC,infinity}', '{"\\x00ff","\\x"}', '{1.5,NaN,-Infinity,-0,1e300}'),
+ (2, 'abc', '10', '10', '30 days', '24:00', '11:00+00', '{}', '{}', 'infinity', '{}', '{}', '{}', '{}'),
+ (3, 'X', '"9 \u00e9"', '9', '29 days 24:00', '00:00', '11:00+02', '{1}', '{NULL,"NULL","","q\"\\"}', '2024-01-01', '{9999.99}', '{-infinity}', NULL, '{NULL}'),
+ (4, 'x ', ' 1.50 ', '{"a": {"c": null}}', '-1 year +3 mons -4 days +01:02:03.000004', '12:00:00.5', '13:00+03', '{10,1}', '{"",b}', '0044-01-01 BC', NULL, NULL, NULL, NULL),
+ (5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+ (6, 'é', '[]', '12345678901234567890123456789012345678901234567890.50', '178000000 years', '23:59:59.999999', '00:00-15:59:59', '{2}', '{B,"a,\"b\\"}', '2024-12-31 23:59:59.999', NULL, NULL, NULL, NULL)) v (id, c, j, b, i, t, tz, a, x, ts, n, d, y, f)`
+
+// TestHandleRichTypesInDuckDB asks the same of handles at home and in DuckDB, made there of home's rows and of its own.
+func TestHandleRichTypesInDuckDB(t *testing.T) {
+	w := keeperWorld(t)
+	conn := connect(t, w.through)
+	exec1(t, conn, "CREATE TABLE sluice_handle.h AS "+richTypes)
+	want(t, conn, "CREATE TABLE sluice_handle.k WITH (sluice.server = 'keep') AS TABLE sluice_handle.h; CREATE TABLE sluice_handle.l WITH (sluice.server = 'keep') AS TABLE sluice_handle.k", "SELECT 6\nSELECT 6")
+	columns := "SELECT string_agg(attname || format_type(atttypid, atttypmod), ',' ORDER BY attnum) FROM pg_attribute WHERE attnum > 0 AND attrelid = 'sluice_handle.%s'::regclass"
+	for _, sql := range []string{
+		"SELECT * FROM %s ORDER BY id", "SELECT to_jsonb(v) FROM %s v ORDER BY id", "SELECT id FROM %s WHERE c = 'x' ORDER BY id", "SELECT id FROM %s WHERE c LIKE 'x' ORDER BY id", "SELECT id FROM %s WHERE c LIKE 'x  ' ORDER BY id",
+		`SELECT id FROM %s WHERE c COLLATE "C" < 'b' ORDER BY id`, "SELECT length(c), c || '!', concat(c, '!'), c::text || '!' FROM %s ORDER BY id", "SELECT c, count(*) FROM %s GROUP BY c ORDER BY 2, 1",
+		"SELECT j ->> 'b', j -> 'a', json_typeof(j) FROM %s ORDER BY id", "SELECT b ->> 'b', b @> '{\"b\": 1}' FROM %s ORDER BY id", "SELECT id FROM %s ORDER BY b, id", "SELECT id FROM %s WHERE b = '{\"a\": [1, 2], \"b\": 1.0}'", "SELECT id FROM %s WHERE b > '9' ORDER BY id",
+		"SELECT id FROM %s ORDER BY i, id", "SELECT id FROM %s WHERE i = '30 days' ORDER BY id", "SELECT count(DISTINCT i), min(i) FROM %s", "SELECT id FROM %s ORDER BY tz, id", "SELECT id FROM %s WHERE tz > '11:00+00' ORDER BY id", "SELECT min(t), max(t) FROM %s",
+		"SELECT id FROM %s WHERE ts > '2024-01-01 00:00:00.123' ORDER BY id", "SELECT id FROM %s ORDER BY a, id", "SELECT id FROM %s WHERE 1 = ANY (a) ORDER BY id", "SELECT a[1], cardinality(a), a || 7, array_ndims(x) FROM %s ORDER BY id", "SELECT id FROM %s ORDER BY x, id",
+	} {
+		bare := rows(t, conn, fmt.Sprintf(sql, "sluice_handle.h"))
+		for _, name := range []string{"k", "l"} {
+			want(t, conn, fmt.Sprintf(sql, "sluice_handle."+name), bare)
+		}
+	}
+	for _, name := range []string{"k", "l"} {
+		want(t, conn, fmt.Sprintf(columns, name), rows(t, conn, fmt.Sprintf(columns, "h")))
+	}
+	for _, query := range []string{"SELECT id, upper(c)::char(5) AS c FROM %s", "SELECT id, x[1]::char(4) AS c FROM %s", "SELECT id, j -> 'a' AS c, b::json AS d FROM %s", "SELECT id, i + '1 day' AS c FROM %s", "SELECT id, ts::timestamp(1) AS c FROM %s", "SELECT id, a || a AS c FROM %s"} {
+		want(t, conn, "CREATE TABLE sluice_handle.computed WITH (sluice.server = 'keep') AS "+fmt.Sprintf(query, "sluice_handle.k"), "SELECT 6")
+		want(t, conn, "SELECT * FROM sluice_handle.computed ORDER BY id", rows(t, conn, fmt.Sprintf(query, "sluice_handle.h")+" ORDER BY id"))
+		exec1(t, conn, "DROP FOREIGN TABLE sluice_handle.computed")
+	}
+	for _, value := range []string{`'"\ud800"'::json`, "'2562047788:00:54.775807'::interval"} { // what DuckDB does not take is an error
+		if got := rows(t, conn, "CREATE TABLE sluice_handle.refused WITH (sluice.server = 'keep') AS SELECT "+value+" AS a"); got != "22P02" && got != "22007" {
+			t.Errorf("%s: %s", value, got)
+		}
 	}
 }
 

@@ -111,32 +111,44 @@ func (t *tx) fill(ctx context.Context, table string, columns []engines.Column, q
 	return rows, err == nil, err
 }
 
-// keptTypes are the DuckDB types that hold all values of a Postgres type but for those which DuckDB refuses.
+// keptTypes are the DuckDB types that hold all values of a Postgres type but for those which DuckDB refuses, and of which Postgres makes
+// that type again.
 var keptTypes = map[string]string{
 	"boolean": "BOOLEAN", "smallint": "SMALLINT", "integer": "INTEGER", "bigint": "BIGINT", "real": "FLOAT", "double precision": "DOUBLE",
-	"text": "VARCHAR", "character varying": "VARCHAR", "date": "DATE", "timestamp without time zone": "TIMESTAMP",
-	"timestamp with time zone": "TIMESTAMP WITH TIME ZONE", "uuid": "UUID", "bytea": "BLOB",
+	"text": "VARCHAR", "character varying": "VARCHAR", "character": "VARCHAR", "date": "DATE", "uuid": "UUID", "bytea": "BLOB",
+	"time without time zone": "TIME", "time with time zone": "TIME WITH TIME ZONE", "interval": "INTERVAL",
+	"timestamp without time zone": "TIMESTAMP", "timestamp with time zone": "TIMESTAMP WITH TIME ZONE",
+	"json": "JSON", "jsonb": "JSON",
 }
 
-var keptSized = regexp.MustCompile(`^(numeric|character varying)\((\d+)(?:,(\d+))?\)$`)
+// Modifiers of types: values have been brought to them before they are kept.
+var (
+	keptModifier = regexp.MustCompile(`^(character varying|character|time|timestamp|interval)\(\d+\)`)
+	keptNumeric  = regexp.MustCompile(`^numeric\((\d+),(\d+)\)$`)
+)
 
 const mostDigits = 38
+
+// keptType returns the DuckDB type for a type, false where there is none.
+func keptType(typ string) (string, bool) {
+	if element, ok := strings.CutSuffix(typ, "[]"); ok {
+		kept, ok := keptType(element)
+		return kept + "[]", ok && kept != "JSON" // which would be read within its quotes
+	}
+	if m := keptNumeric.FindStringSubmatch(typ); m != nil {
+		digits, _ := strconv.Atoi(m[1])
+		scale, _ := strconv.Atoi(m[2])
+		return "DECIMAL(" + m[1] + "," + m[2] + ")", digits <= mostDigits && scale <= digits
+	}
+	kept, ok := keptTypes[keptModifier.ReplaceAllString(typ, "$1")]
+	return kept, ok
+}
 
 // kept returns the DuckDB types for columns.
 func kept(columns []engines.Column) ([]string, error) {
 	types := make([]string, len(columns))
 	for i, c := range columns {
-		typ, ok := keptTypes[c.Type]
-		if m := keptSized.FindStringSubmatch(c.Type); !ok && m != nil {
-			digits, _ := strconv.Atoi(m[2])
-			scale, _ := strconv.Atoi(m[3])
-			switch {
-			case m[1] != "numeric":
-				typ, ok = "VARCHAR", true
-			case digits <= mostDigits && scale <= digits:
-				typ, ok = "DECIMAL("+m[2]+","+strconv.Itoa(scale)+")", true
-			}
-		}
+		typ, ok := keptType(c.Type)
 		if !ok {
 			return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "column %q of type %s cannot be kept by DuckDB as it is", c.Name, c.Type),
 				"Cast it in the query, for instance to numeric(38,6) or text, or keep the result at home.")

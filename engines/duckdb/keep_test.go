@@ -40,9 +40,16 @@ func TestKeep(t *testing.T) {
 	if names, err := keeper.Kept(ctx, "keep_"); err != nil || !slices.Equal(names, []string{"keep_3"}) {
 		t.Errorf("%v: %v", names, err)
 	}
+	for typ, want := range map[string]string{
+		"character(3)": "VARCHAR", "timestamp(3) without time zone": "TIMESTAMP", "time(0) with time zone[]": "TIME WITH TIME ZONE[]", "numeric(38,38)[]": "DECIMAL(38,38)[]", "interval(2)": "INTERVAL",
+	} {
+		if got, ok := keptType(typ); got != want || !ok {
+			t.Errorf("%s is kept as %s", typ, got)
+		}
+	}
 	for _, columns := range [][]engines.Column{
-		{{Name: "a", Type: "numeric"}}, {{Name: "a", Type: "numeric(39,1)"}}, {{Name: "a", Type: "numeric(3,5)"}}, {{Name: "a", Type: "numeric(3,-1)"}}, {{Name: "a", Type: "integer[]"}},
-		{{Name: "a", Type: "character(3)"}}, {{Name: "a", Type: "timestamp(3) without time zone"}}, {{Name: "a", Type: "text"}, {Name: "A", Type: "text"}}, {},
+		{{Name: "a", Type: "numeric"}}, {{Name: "a", Type: "numeric(39,1)"}}, {{Name: "a", Type: "numeric(3,5)"}}, {{Name: "a", Type: "numeric(3,-1)"}}, {{Name: "a", Type: "numeric[]"}}, {{Name: "a", Type: "jsonb[]"}},
+		{{Name: "a", Type: "interval year"}}, {{Name: "a", Type: "bpchar"}}, {{Name: "a", Type: "inet"}}, {{Name: "a", Type: "\"json\""}}, {{Name: "a", Type: "text"}, {Name: "A", Type: "text"}}, {},
 	} {
 		if _, err := kept(columns); err == nil {
 			t.Errorf("%v can be kept", columns)

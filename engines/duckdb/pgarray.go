@@ -11,10 +11,8 @@ const codeArraySubscript = "2202E"
 
 // appendListJSON turns a Postgres array in text form, '{1,NULL,"a,b"}', into a JSON array of strings and nulls.
 func appendListJSON(dst, text []byte) ([]byte, error) {
-	if len(text) > 0 && text[0] == '[' { // bounds other than the usual: [0:2]={…}
-		if i := bytes.IndexByte(text, '='); i > 0 {
-			text = text[i+1:]
-		}
+	if len(text) > 0 && text[0] == '[' { // [0:2]={…}
+		return nil, pgerr.New(codeArraySubscript, "an array whose subscripts do not begin with 1 cannot be stored in a DuckDB list")
 	}
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
 		return nil, malformedArray(text)

@@ -138,7 +138,6 @@ func TestInsertTypes(t *testing.T) {
 		{"ENUM('sad','ok')", textOID, "ok", "ok"},
 		{"INTEGER[]", 1007, "{1,NULL,-3}", "[1, NULL, -3]"},
 		{"INTEGER[]", 1007, "{}", "[]"},
-		{"INTEGER[]", 1007, "[0:1]={1,2}", "[1, 2]"},
 		{"VARCHAR[]", 1009, `{a,NULL,"NULL","a b","a,b","a\"b\\c",""}`, `[a, NULL, 'NULL', a b, 'a,b', 'a"b\\c', '']`},
 		{"BLOB[]", 1001, `{"\\x00ff",NULL}`, `[\x00\xFF, NULL]`},
 		{"DATE[]", 1182, `{"0044-03-15 BC",2024-01-01}`, "['0044-03-15 (BC)', 2024-01-01]"},
