@@ -55,7 +55,8 @@ BEGIN
             'counted', (
                 SELECT json_agg(json_build_object('schema', n.nspname, 'name', c.relname, 'keys', (
                     SELECT json_agg(json_build_object('name', k.name, 'type', k.type) ORDER BY k.n) FROM sluice.plain_keys(s.relation, s.keys) k)))
-                FROM sluice.table_statistics s JOIN pg_class c ON c.oid = s.relation JOIN pg_namespace n ON n.oid = c.relnamespace),
+                FROM (SELECT relation, keys FROM sluice.table_statistics UNION ALL SELECT view, '{}' FROM sluice.counted_views()) s
+                JOIN pg_class c ON c.oid = s.relation JOIN pg_namespace n ON n.oid = c.relnamespace),
             'remotely', (SELECT json_agg(f.relation::oid::bigint) FROM sluice.table_statistics_foreign f WHERE f.made AND NOT f.dropped),
             'servers', (
                 SELECT json_agg(json_build_object('oid', s.oid::bigint, 'name', s.srvname, 'wrapper', w.fdwname,

@@ -1,18 +1,10 @@
 -- The counts, and what keeps them short and right.
 
--- What is known of each group of a counted table, or of a table without groups. Whoever may read all rows of a table may read it.
-DO $do$
-BEGIN
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = pg_catalog.to_regclass('sluice.table_counts') AND attname = 'covered_count') THEN
-        DROP VIEW IF EXISTS sluice.table_counts;
-    END IF;
-END
-$do$;
-CREATE OR REPLACE VIEW sluice.table_counts WITH (security_barrier) AS
+-- What is known of each group of a counted table, or of a table without groups.
+CREATE OR REPLACE VIEW sluice.known_counts AS
 SELECT s.relation, c."group", CASE WHEN state.source <> 'pending' THEN coalesce(c.row_count, 0) END AS row_count,
     CASE WHEN state.source <> 'pending' AND s.cover IS NOT NULL THEN coalesce(v.covered, 0) END AS covered_count, state.source, c.updated_at
 FROM sluice.table_statistics s
-JOIN pg_catalog.pg_class r ON r.oid = s.relation
 CROSS JOIN LATERAL (
     SELECT CASE
         WHEN EXISTS (SELECT FROM sluice.table_statistics_doubt d WHERE d.id = s.id AND d.fill)
@@ -37,7 +29,20 @@ LEFT JOIN LATERAL ( -- what was summed up, and what the deltas behind that chang
         UNION ALL
         SELECT n."group" - s.covers::text[], (coalesce(f.rows, 0) + n.rows > 0)::int - (coalesce(f.rows, 0) > 0)::int
         FROM net n CROSS JOIN ends e LEFT JOIN sluice.table_coverage f ON f."group" = n."group" AND f.id = s.cover AND NOT e.fresh) AS p
-    GROUP BY p."group") AS v ON v."group" = coalesce(c."group", '{}')
+    GROUP BY p."group") AS v ON v."group" = coalesce(c."group", '{}');
+COMMENT ON VIEW sluice.known_counts IS 'how many rows tables of home have, for those who may know';
+
+-- The same for whoever may read all rows of a table.
+DO $do$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = pg_catalog.to_regclass('sluice.table_counts') AND attname = 'covered_count') THEN
+        DROP VIEW IF EXISTS sluice.table_counts;
+    END IF;
+END
+$do$;
+CREATE OR REPLACE VIEW sluice.table_counts WITH (security_barrier) AS
+SELECT s.relation, s."group", s.row_count, s.covered_count, s.source, s.updated_at
+FROM sluice.known_counts s JOIN pg_catalog.pg_class r ON r.oid = s.relation
 WHERE pg_catalog.has_table_privilege(s.relation, 'SELECT') AND pg_catalog.has_schema_privilege(r.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(s.relation)
 UNION ALL -- what servers count; their words are as of when they were asked
 SELECT f.relation, NULL, c.rows, NULL, CASE WHEN c.rows IS NULL THEN 'pending' WHEN c.sure THEN 'engine' ELSE 'unverified' END, c.asked

@@ -195,7 +195,8 @@ BEGIN
     LOOP
         PERFORM sluice.follow_table(counter);
     END LOOP;
-    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c JOIN sluice.table_statistics s ON s.relation = c.objid WHERE c.classid = 'pg_class'::regclass) THEN
+    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE c.classid = 'pg_class'::regclass
+        AND (EXISTS (SELECT FROM sluice.table_statistics s WHERE s.relation = c.objid) OR EXISTS (SELECT FROM sluice.counted_views() v WHERE v.view = c.objid))) THEN
         PERFORM sluice.bump_catalog_version(); -- proxies know names and types
     END IF;
 END
@@ -216,6 +217,9 @@ BEGIN
         PERFORM sluice.forget_counter(d.id);
         PERFORM sluice.bump_catalog_version();
     END LOOP;
+    IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() o WHERE o.object_type = 'view') THEN
+        PERFORM sluice.bump_catalog_version(); -- nobody knows any more what it was of
+    END IF;
     FOR d IN
         DELETE FROM sluice.table_statistics_member m USING pg_event_trigger_dropped_objects() o
         WHERE o.objid = m.relation AND o.object_type = 'table' RETURNING m.id
@@ -290,7 +294,7 @@ COMMENT ON FUNCTION sluice.on_subscription() IS 'notes what logical replication 
 
 DROP EVENT TRIGGER IF EXISTS sluice_counted_ddl;
 CREATE EVENT TRIGGER sluice_counted_ddl ON ddl_command_end
-    WHEN TAG IN ('ALTER TABLE', 'CREATE FOREIGN TABLE', 'CREATE SCHEMA', 'CREATE TABLE') EXECUTE FUNCTION sluice.on_counted_ddl();
+    WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'CREATE FOREIGN TABLE', 'CREATE SCHEMA', 'CREATE TABLE', 'CREATE VIEW') EXECUTE FUNCTION sluice.on_counted_ddl();
 ALTER EVENT TRIGGER sluice_counted_ddl ENABLE ALWAYS;
 DROP EVENT TRIGGER IF EXISTS sluice_counted_drop;
 CREATE EVENT TRIGGER sluice_counted_drop ON sql_drop EXECUTE FUNCTION sluice.on_counted_drop();

@@ -42,6 +42,36 @@ END
 $$;
 COMMENT ON FUNCTION sluice.may_use_statistics() IS 'whether counters may answer statements';
 
+-- The counted tables of which views show each row once: a view of one table's columns and nothing else, as home keeps its query. What is
+-- not found there as it must be makes a view none of these.
+CREATE OR REPLACE FUNCTION sluice.counted_views(OUT view oid, OUT relation oid) RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT v.view, v.relation FROM (
+        SELECT DISTINCT r.ev_class AS view, s.relation::oid AS relation, r.ev_action::text AS query
+        FROM sluice.table_statistics s
+        JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relation AND d.classid = 'pg_rewrite'::regclass
+        JOIN pg_rewrite r ON r.oid = d.objid AND r.rulename = '_RETURN'
+        JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v') AS v
+    WHERE v.query ~ (' :relid ' || v.relation || ' [^{}]*:inh true ') AND v.query ~ (' :relid ' || v.relation || ' [^{}]*:tablesample <> ')
+        AND v.query ~ ':jointree [{]FROMEXPR :fromlist [(][{]RANGETBLREF :rtindex [0-9]+[}][)] :quals <>[}]'
+        AND (SELECT bool_and(v.query ~ (':' || f || ' (<>|false) ')) FROM unnest('{hasAggs,hasWindowFuncs,hasTargetSRFs,hasSubLinks,hasDistinctOn,cteList,groupClause,groupingSets,
+            havingQual,distinctClause,limitOffset,limitCount,rowMarks,setOperations}'::text[]) f)
+        AND (SELECT count(*) FROM regexp_matches(v.query, '[{]QUERY ', 'g')) = 1
+        AND (SELECT count(*) FROM regexp_matches(v.query, '[{]TARGETENTRY :expr [{]VAR ', 'g')) = (SELECT count(*) FROM regexp_matches(v.query, '[{]TARGETENTRY ', 'g'))
+$$;
+COMMENT ON FUNCTION sluice.counted_views() IS 'views that show each row of a counted table once';
+
+-- What the counters say of these views, to whoever may read a view, whose owner, or who reads it, may read the table.
+CREATE OR REPLACE VIEW sluice.view_counts WITH (security_barrier) AS
+SELECT v.oid AS view, k.row_count, k.source
+FROM sluice.counted_views() c JOIN pg_catalog.pg_class v ON v.oid = c.view JOIN pg_catalog.pg_class t ON t.oid = c.relation
+JOIN sluice.known_counts k ON k.relation = c.relation
+WHERE pg_catalog.has_table_privilege(v.oid, 'SELECT') AND pg_catalog.has_schema_privilege(v.relnamespace, 'USAGE') AND NOT t.relrowsecurity AND pg_catalog.has_table_privilege(
+    CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_options_to_table(v.reloptions) o WHERE o.option_name = 'security_invoker' AND o.option_value NOT IN ('false', 'off', 'no', '0')) THEN current_user
+    ELSE pg_catalog.pg_get_userbyid(v.relowner) END, t.oid, 'SELECT');
+GRANT SELECT ON sluice.view_counts TO PUBLIC;
+COMMENT ON VIEW sluice.view_counts IS 'how many rows views of counted tables have';
+
 -- The role that a statement is planned for, as home folds it into the plan.
 CREATE OR REPLACE FUNCTION sluice.planning_role() RETURNS name
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -51,14 +81,16 @@ END
 $$;
 COMMENT ON FUNCTION sluice.planning_role() IS 'the role that a statement is planned for';
 
--- How many rows a table has for this role and statement, NULL where its counters do not say so for sure.
+-- How many rows a table or view has for this role and statement, NULL where its counters do not say so for sure.
 CREATE OR REPLACE FUNCTION sluice.exact_count(relation regclass) RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF sluice.may_use_statistics() THEN
-        RETURN (SELECT CASE WHEN bool_and(t.source = 'counters') THEN sum(t.row_count) END FROM sluice.table_counts t WHERE t.relation = exact_count.relation);
+    IF NOT sluice.may_use_statistics() THEN
+        RETURN NULL;
+    ELSIF EXISTS (SELECT FROM pg_class c WHERE c.oid = exact_count.relation AND c.relkind = 'v') THEN
+        RETURN (SELECT CASE WHEN bool_and(v.source = 'counters') THEN sum(v.row_count) END FROM sluice.view_counts v WHERE v.view = exact_count.relation);
     END IF;
-    RETURN NULL;
+    RETURN (SELECT CASE WHEN bool_and(t.source = 'counters') THEN sum(t.row_count) END FROM sluice.table_counts t WHERE t.relation = exact_count.relation);
 END
 $$;
 COMMENT ON FUNCTION sluice.exact_count(regclass) IS 'how many rows a table has, for statements that count them';
@@ -83,6 +115,6 @@ $$;
 COMMENT ON FUNCTION sluice.exact_counts(regclass, name[]) IS 'how many rows the groups of a table have, for statements that count them';
 
 -- Whatever the default privileges are of who installs the extension.
-GRANT EXECUTE ON FUNCTION sluice.plain_keys(oid, name[]), sluice.key_value(anyelement, text), sluice.planning_role(), sluice.may_use_statistics(), sluice.exact_count(regclass), sluice.exact_counts(regclass, name[]),
+GRANT EXECUTE ON FUNCTION sluice.plain_keys(oid, name[]), sluice.key_value(anyelement, text), sluice.planning_role(), sluice.counted_views(), sluice.may_use_statistics(), sluice.exact_count(regclass), sluice.exact_counts(regclass, name[]),
     sluice.is_counted(uuid, oid), sluice.table_tree(oid), sluice.count_triggers(uuid, oid), sluice.counter_name(uuid), sluice.table_count(regclass),
     sluice.must_be_counted(regclass) TO PUBLIC;

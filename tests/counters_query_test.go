@@ -25,6 +25,12 @@ var countedTables = []string{
 	"CREATE TABLE empty (k int, m text)", "SELECT sluice.track_statistics('empty', '{k}')",
 	"CREATE TABLE mixed (k text COLLATE blind, d date)", "SELECT sluice.track_statistics('mixed', '{k,d}')", "INSERT INTO mixed VALUES ('a', NULL), ('A', NULL), ('a', 'today')",
 	"CREATE TABLE sums (n bigint, m text)",
+	"CREATE VIEW each AS SELECT id, id AS again FROM bare", "CREATE VIEW every AS TABLE item",
+	"CREATE VIEW few AS SELECT id FROM bare WHERE id > 7", "CREATE VIEW ten AS SELECT id FROM bare LIMIT 10", "CREATE VIEW distinct_words AS SELECT DISTINCT word FROM item", "CREATE VIEW words AS SELECT word FROM item GROUP BY word",
+	"CREATE VIEW twice AS SELECT b.id FROM bare b, generate_series(1, 2)", "CREATE VIEW pairs AS SELECT b.id FROM bare b JOIN bare c USING (id) JOIN item i ON i.id = b.id", "CREATE VIEW series AS SELECT generate_series(1, 2) FROM bare",
+	"CREATE VIEW whole AS SELECT count(*) FROM bare", "CREATE VIEW only_bare AS SELECT id FROM ONLY bare", "CREATE VIEW sampled AS SELECT id FROM bare TABLESAMPLE SYSTEM (100)", "CREATE VIEW united AS SELECT id FROM bare UNION ALL SELECT id FROM bare",
+	"CREATE VIEW second AS SELECT id FROM each", "CREATE VIEW computed AS SELECT id + 1 FROM bare", "CREATE VIEW sub AS SELECT id, (SELECT count(*) FROM item) FROM bare", "CREATE VIEW nothing AS SELECT id FROM bare WHERE false",
+	"CREATE VIEW with_one AS WITH w AS (SELECT 1) SELECT id FROM bare", "CREATE VIEW offset_one AS SELECT id FROM bare OFFSET 1", "CREATE VIEW having_one AS SELECT 1 FROM bare HAVING true", "CREATE VIEW ranked AS SELECT row_number() OVER () FROM bare",
 	"CREATE SCHEMA other", "CREATE TABLE other.item (word text)", "CREATE TABLE other.mixed (k int, d boolean)", "INSERT INTO other.mixed VALUES (5, true), (6, true)", "INSERT INTO other.item VALUES ('one')",
 }
 
@@ -45,6 +51,7 @@ var fromCounters = []string{
 	"SELECT word, at, local, d, t, u, b, big, small, colour, count(*) AS count FROM item GROUP BY word, at, local, d, t, u, b, big, small, colour ORDER BY 1, 2, 4, 6, 7, 8, 9, 10",
 	"SELECT count(*) FROM mixed WHERE k = 'a'", "SELECT count(*) FROM mixed WHERE k = 'A' AND d IS NULL GROUP BY k",
 	"SELECT word, word, count(*) + 1, 7 FROM item GROUP BY word, item.word ORDER BY word", "SELECT b FROM item GROUP BY b HAVING count(*) > 200",
+	"SELECT count(*) FROM each", "SELECT count(*) AS n FROM public.every v", "BEGIN; DELETE FROM bare WHERE id < 4; SELECT count(*) FROM each; ROLLBACK",
 	"SELECT 1; SELECT count(*) FROM bare; SELECT count(*) FROM item WHERE b", "SELECT count(*) FROM bare; SELECT nosuch FROM bare", "BEGIN; SELECT count(*) FROM bare; SELECT 1; COMMIT",
 	"BEGIN; INSERT INTO sums SELECT count(*), 'x' FROM bare RETURNING *; ROLLBACK", "BEGIN; INSERT INTO bare SELECT count(*) + 1 FROM bare ON CONFLICT DO NOTHING RETURNING id; SELECT count(*) FROM bare; ROLLBACK",
 	"BEGIN; INSERT INTO sums (m, n) SELECT word, count(*) FROM item GROUP BY word; SELECT * FROM sums ORDER BY 1, 2; ROLLBACK", "BEGIN; INSERT INTO sums VALUES ((SELECT count(*) FROM bare), 'a') RETURNING n; ROLLBACK",
@@ -72,6 +79,10 @@ var fromRows = []string{
 	"SELECT count(*) FROM item WHERE note = 'n'", `SELECT "Key", b, count(*) FROM item GROUP BY CUBE ("Key", b) ORDER BY 1, 2`, "SELECT DISTINCT count(*) FROM item GROUP BY b", "SELECT count(*) FROM item i (word)",
 	"WITH bare AS (SELECT 1) SELECT count(*) FROM bare", "SELECT count(*) FROM (SELECT 1 FROM bare LIMIT 3) bare", "SELECT count(*) FROM other.item", "SELECT count(*) FROM item GROUP BY word || 'x' ORDER BY 1",
 	"SELECT x, (SELECT count(*) FROM bare WHERE bare.id = x) FROM generate_series(1, 2) x", `SELECT x, (SELECT count(*) FROM item WHERE "Key" = x) FROM generate_series(1, 2) x`,
+	"SELECT count(*) FROM few", "SELECT count(*) FROM ten", "SELECT count(*) FROM distinct_words", "SELECT count(*) FROM words", "SELECT count(*) FROM twice", "SELECT count(*) FROM pairs", "SELECT count(*) FROM series",
+	"SELECT count(*) FROM whole", "SELECT count(*) FROM only_bare", "SELECT count(*) FROM sampled", "SELECT count(*) FROM united", "SELECT count(*) FROM second", "SELECT count(*) FROM computed", "SELECT count(*) FROM sub",
+	"SELECT count(*) FROM nothing", "SELECT count(*) FROM with_one", "SELECT count(*) FROM offset_one", "SELECT count(*) FROM having_one", "SELECT count(*) FROM ranked", "SELECT count(*) FROM each WHERE id > 3",
+	"BEGIN; CREATE OR REPLACE VIEW each AS SELECT id, id AS again FROM bare WHERE id > 7; SELECT count(*) FROM each; ROLLBACK",
 	"SELECT count(*) FROM generate_series(1, 3) bare", "BEGIN; WITH w AS (INSERT INTO sums VALUES (1)) SELECT count(*) FROM bare; ROLLBACK", "BEGIN; DECLARE c CURSOR FOR SELECT word, count(*) FROM item GROUP BY word ORDER BY word; FETCH ALL c; ROLLBACK",
 	"BEGIN; DECLARE c CURSOR FOR SELECT * FROM (SELECT count(*) FROM bare) s; FETCH ALL c; ROLLBACK", "BEGIN; CREATE MATERIALIZED VIEW made AS SELECT count(*) FROM bare; TABLE made; ROLLBACK",
 	"BEGIN; CREATE VIEW made AS SELECT count(*) FROM bare; TABLE made; SELECT pg_get_viewdef('made'::regclass); ROLLBACK", "BEGIN; CREATE TABLE made AS SELECT count(*) FROM bare FOR UPDATE; ROLLBACK",
@@ -228,5 +239,34 @@ func TestCountersAnswerCopy(t *testing.T) {
 	var got strings.Builder
 	if _, err := counted.PgConn().CopyTo(timed(t), &got, "COPY (SELECT count(*) FROM bare) TO STDOUT"); err != nil || got.String() != "1050\n" {
 		t.Errorf("COPY yields %q: %v", got.String(), err)
+	}
+}
+
+// TestCountersAnswerViews counts the rows of views as roles that may read a view and not its table, while the view and what its
+// owner may see change.
+func TestCountersAnswerViews(t *testing.T) {
+	home := hometest.Start(t)
+	direct := hometest.Database(t, home)
+	through := strings.Replace(direct, home.Addr(), startProxy(t, home), 1)
+	exec(t, through, "DROP ROLE IF EXISTS sluice_viewing", "DROP ROLE IF EXISTS sluice_view_owner", "CREATE ROLE sluice_viewing", "CREATE ROLE sluice_view_owner", "CREATE EXTENSION sluice", "CREATE TABLE t (k text, n int)",
+		"INSERT INTO t SELECT 'k' || i % 3, i FROM generate_series(1, 30) i", "CREATE VIEW v AS SELECT n FROM t", "GRANT SELECT ON v TO sluice_viewing", "SELECT sluice.track_statistics('t')")
+	t.Cleanup(func() {
+		exec(t, direct, "DROP OWNED BY sluice_viewing, sluice_view_owner CASCADE", "DROP ROLE sluice_viewing, sluice_view_owner")
+	})
+	conn := connect(t, through)
+	exec1(t, conn, "SET ROLE sluice_viewing")
+	for _, step := range []struct{ sql, rows, counters string }{ // what counting them gives, and what counters give that are wrong by 1000
+		{"SELECT 1", "30", "1030"},
+		{"ALTER VIEW v OWNER TO sluice_view_owner", "42501", "42501"}, {"GRANT SELECT (n) ON t TO sluice_view_owner", "30", "30"}, {"GRANT SELECT ON t TO sluice_view_owner", "30", "1030"},
+		{"ALTER TABLE t ENABLE ROW LEVEL SECURITY", "0", "0"}, {"CREATE POLICY p ON t USING (n > 25)", "5", "5"}, {"ALTER TABLE t DISABLE ROW LEVEL SECURITY", "30", "1030"},
+		{"ALTER VIEW v SET (security_invoker)", "42501", "42501"}, {"GRANT SELECT ON t TO sluice_viewing", "30", "1030"}, {"ALTER VIEW v SET (security_invoker = false); REVOKE SELECT ON t FROM sluice_viewing", "30", "1030"},
+		{"CREATE OR REPLACE VIEW v AS SELECT n FROM t WHERE n > 10", "20", "20"}, {"DROP VIEW v; CREATE VIEW v AS SELECT k, n FROM t; GRANT SELECT ON v TO sluice_viewing", "30", "1030"},
+		{"ALTER VIEW v RENAME TO w", "42P01", "42P01"}, {"ALTER VIEW w RENAME TO v", "30", "1030"}, {"ALTER TABLE t RENAME TO t2", "30", "1030"}, {"REVOKE SELECT ON v FROM sluice_viewing", "42501", "42501"},
+	} {
+		exec(t, direct, strings.Split(step.sql, "; ")...)
+		want(t, conn, "SELECT count(*) FROM v", step.rows)
+		exec(t, direct, "INSERT INTO sluice.table_statistics_delta (id, rows) SELECT id, 1000 FROM sluice.table_statistics")
+		becomes(t, conn, "SELECT count(*) FROM v", step.counters) // once the proxy has heard of the view
+		exec(t, direct, "INSERT INTO sluice.table_statistics_delta (id, rows) SELECT id, -1000 FROM sluice.table_statistics")
 	}
 }
