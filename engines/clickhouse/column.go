@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 // column is one column of a result. Its buffers are used again for the next block.
@@ -45,6 +46,19 @@ func readColumn(r *reader) (*column, error) {
 		return nil, err
 	}
 	return newColumn(name, typ, 0)
+}
+
+// again reads name and type of a column that an earlier block had.
+func (c *column) again(r *reader) error {
+	name, err := r.text()
+	if err != nil {
+		return err
+	}
+	remote, err := r.text()
+	if err == nil && remote != c.remote {
+		err = pgerr.New(pgerr.FdwInvalidDataType, "column %q became of type %s", name, remote)
+	}
+	return err
 }
 
 // header reads how many columns and rows a block has.

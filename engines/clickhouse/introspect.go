@@ -47,7 +47,7 @@ func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table
 
 // describe says what a column is in Postgres.
 func describe(name, remote string) engines.Column {
-	out := engines.Column{Name: name, RemoteType: remote}
+	out := engines.Column{Name: name, RemoteType: remote, Options: map[string]string{"remote_type": remote}}
 	if c, err := newColumn(name, remote, 0); err == nil {
 		out.Type = c.postgre
 	}

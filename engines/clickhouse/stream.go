@@ -78,19 +78,17 @@ func (s *stream) take(r *reader) (int, error) {
 		return 0, malformed()
 	}
 	for i := range columns {
-		c, err := readColumn(r)
-		if err != nil {
-			return 0, err
-		}
-		if i >= len(s.columns) {
+		if i < len(s.columns) {
+			err = s.columns[i].again(r)
+		} else if c, e := readColumn(r); e == nil {
 			s.columns = append(s.columns, c)
-		} else if s.columns[i].remote != c.remote {
-			return 0, pgerr.New(pgerr.FdwInvalidDataType, "column %q became of type %s", c.field.Name, c.remote)
+		} else {
+			err = e
 		}
-		if rows == 0 {
-			continue
+		if err == nil && rows > 0 {
+			err = s.columns[i].values.read(r, rows)
 		}
-		if err := s.columns[i].values.read(r, rows); err != nil {
+		if err != nil {
 			return 0, err
 		}
 	}

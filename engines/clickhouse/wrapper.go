@@ -44,6 +44,7 @@ var tableOptions = []engines.Option{
 
 var columnOptions = []engines.Option{
 	{Name: "column_name", Doc: "name of the column in the remote table, by default the foreign table's name for it"},
+	{Name: "remote_type", Doc: "type of the column at the server, as IMPORT FOREIGN SCHEMA notes it: conditions on columns whose type is not known stay at home"},
 	{Name: "key", Default: "false", Doc: "whether no two rows have this column, and others with the option, in common: sluice.page then has an order", Check: engines.CheckBool},
 }
 
