@@ -9,33 +9,19 @@ import (
 // ClickHouse is the dialect of engine ClickHouse.
 type ClickHouse struct{}
 
-// clickHouseTypes are the types that values of Postgres' types are shipped in.
-var clickHouseTypes = map[uint32]string{
-	int2OID: "Int16", int4OID: "Int32", int8OID: "Int64", float4OID: "Float32", float8OID: "Float64", textOID: "String",
-	varcharOID: "String", dateOID: "Date", timestamptzOID: "DateTime('UTC')", uuidOID: "UUID",
-}
-
-// readAs are the types whose columns are read as they are: the values come in the server's own type, and are checked against
-// the foreign table's column one by one. A cast would cut off what does not fit.
-var readAs = map[uint32]bool{
-	boolOID: true, byteaOID: true, int8OID: true, int2OID: true, int4OID: true, jsonOID: true, float4OID: true, float8OID: true,
-	dateOID: true, timestamptzOID: true, numericOID: true, uuidOID: true, jsonbOID: true, 3807: true, 199: true,
-}
+var _ Quirky = ClickHouse{}
 
 // Name returns "clickhouse".
 func (ClickHouse) Name() string { return "clickhouse" }
 
-// Ships says how much of a statement goes to the server.
-func (ClickHouse) Ships() Extent { return Columns }
+// Ships says that whole statements go to the engine, if they are simple.
+func (ClickHouse) Ships() Extent { return Statements }
 
-// Type returns the type of NULLs and of values that are cast; all others are text.
-func (ClickHouse) Type(oid uint32, _ int32) string {
-	t := clickHouseTypes[oid]
-	if t == "" {
-		t = "String"
-	}
-	return "Nullable(" + t + ")"
-}
+// Verbatim is false.
+func (ClickHouse) Verbatim() bool { return false }
+
+// RowID is no name for a row: the engine takes no writes.
+func (ClickHouse) RowID() string { return "NULL" }
 
 // Identifier quotes a name.
 func (ClickHouse) Identifier(name string) string {
@@ -47,13 +33,11 @@ func (ClickHouse) Literal(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`).Replace(text) + "'"
 }
 
-// Column reads a column as it is, or as text where its type at home is one that has no counterpart.
+// Column reads a column as it is, or as text where its type at home is one that has no counterpart, or its type there is
+// another than String, or not known.
 func (d ClickHouse) Column(c *catalog.Column, alias string) string {
-	name := d.Identifier(ColumnName(c))
-	if alias != "" {
-		name = d.Identifier(alias) + "." + name
-	}
-	if _, list := arrayTypes[c.Type]; list || readAs[c.Type] {
+	name := aliased(d, c, alias)
+	if _, list := arrayTypes[c.Type]; list || readAs[c.Type] || TextOf().OID == c.Type && clickHouseBase(c) == "String" {
 		return name
 	}
 	return "toString(" + name + ")"
@@ -85,11 +69,19 @@ func (d ClickHouse) RowsSQL(r *catalog.Relation) string {
 	return "SELECT toInt64(sum(rows)) FROM system.parts WHERE active AND database = " + d.Literal(database) + " AND table = " + d.Literal(name) + " HAVING count() > 0"
 }
 
-// RowID is no name for a row: the engine takes no writes.
-func (ClickHouse) RowID() string { return "NULL" }
+// Selected is the expression itself.
+func (ClickHouse) Selected(sql string) string { return sql }
 
-// Verbatim is false.
-func (ClickHouse) Verbatim() bool { return false }
+// Sorted says where NULL is to be.
+func (ClickHouse) Sorted(sql string, desc, nullsFirst bool) string {
+	if desc {
+		sql += " DESC"
+	}
+	if nullsFirst {
+		return sql + " NULLS FIRST"
+	}
+	return sql + " NULLS LAST"
+}
 
-// Table lists nothing.
-func (ClickHouse) Table() Index { return nil }
+// Table lists what ClickHouse is proven to compute as Postgres does.
+func (ClickHouse) Table() Index { return clickHouseIndex }

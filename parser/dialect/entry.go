@@ -26,6 +26,7 @@ const (
 	Int8      Class = "bigint"
 	Exact     Class = "numeric(p,s) or integer type" // printed as a decimal
 	Numeric   Class = "numeric"                      // any that is shipped, or an integer, printed as text
+	Whole     Class = "numeric(p,0) or integer type" // printed as it is
 	Fixed     Class = "numeric(p,s)"
 	Unfixed   Class = "numeric without a fixed scale"
 	Float4    Class = "real"
@@ -147,6 +148,9 @@ func (c Class) Takes(t Type) bool {
 	case Exact:
 		_, _, ok := t.Digits()
 		return ok
+	case Whole:
+		_, scale, ok := t.Digits()
+		return ok && scale == 0 && !t.Loose
 	case Numeric:
 		return t.IsNumber()
 	case Fixed:

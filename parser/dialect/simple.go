@@ -18,6 +18,17 @@ type Simple interface {
 	Sorted(sql string, desc, nullsFirst bool) string
 }
 
+// Quirky is the dialect of an engine that reads less of standard SQL alike. NULL is no more than not true to its AND and OR, so
+// that NOT stands in front of a single comparison; IN is several; and a name in a select list means what it names everywhere, so
+// that it is not one of another column.
+type Quirky interface {
+	Simple
+	// Constant prints a text as a value of a type, Parameter a placeholder; false where the engine has no such value.
+	Constant(text string, t Type) (sql string, ok bool)
+	// Parameter also says of which values it holds, nil for all.
+	Parameter(placeholder string, t Type) (sql string, takes func(value string) bool, ok bool)
+}
+
 // simpleTable lists what any engine of standard SQL computes as Postgres does: integers have one order, and NULL is not
 // compared.
 func simpleTable(cases string) Table {

@@ -17,6 +17,7 @@ type shipper struct {
 	b      *builder
 	d      dialect.Dialect
 	simple dialect.Simple // d, where its engine gets simple statements alone; else nil
+	quirky dialect.Quirky // d, where its engine has quirks; else nil
 	params []int          // statement parameters in the order of the placeholders
 	places map[int]int    // of each parameter in params, where it still stands there
 	reason string         // the first thing that cannot be shipped
@@ -34,7 +35,8 @@ type shipper struct {
 
 func (b *builder) newShipper(d dialect.Dialect) *shipper {
 	simple, _ := d.(dialect.Simple)
-	return &shipper{b: b, d: d, simple: simple, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
+	quirky, _ := d.(dialect.Quirky)
+	return &shipper{b: b, d: d, simple: simple, quirky: quirky, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
 }
 
 // shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.
@@ -150,7 +152,9 @@ var decimalText = regexp.MustCompile(`^(-?)(\d{0,18})(?:\.(\d{0,18}))?$`)
 
 // number prints a literal that is no int4: an int8 or a numeric.
 func (s *shipper) number(text string) (string, typ, bool) {
-	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil && s.quirky != nil {
+		return text, dialect.Plain(int8OID), true
+	} else if err == nil {
 		return "CAST(" + text + " AS " + s.d.Type(int8OID, -1) + ")", dialect.Plain(int8OID), true
 	}
 	plain := positional(text)
@@ -199,7 +203,7 @@ func (s *shipper) placed(n int, oid uint32) (string, typ, bool) {
 	if t.Wide { // NaN and infinity are beyond what is computed there
 		s.guarded = true
 	}
-	if s.simple != nil && !t.IsInt() {
+	if s.simple != nil && s.quirky == nil && !t.IsInt() {
 		return s.no("a parameter of this type is evaluated at home")
 	}
 	if !t.IsInt() && !t.IsText() && !t.IsFloat() && !t.Sortable() {
@@ -207,6 +211,9 @@ func (s *shipper) placed(n int, oid uint32) (string, typ, bool) {
 	}
 	if set := s.b.req.Settings.DateStyle; set != "" && !strings.HasPrefix(set, "ISO") && isDateTime(t.OID) {
 		return s.no("a date under DateStyle %s is evaluated at home", set)
+	}
+	if s.quirky != nil {
+		return s.quirkyParameter(n, t)
 	}
 	return "CAST($" + s.place(n) + " AS " + s.d.Type(t.OID, t.Typmod) + ")", t, true
 }
@@ -265,6 +272,13 @@ func (s *shipper) typed(n *pg_query.Node, e *scope, want typ) (string, typ, bool
 	form := literalForms[want.OID]
 	if form == nil || !form.MatchString(text) || isDateTime(want.OID) && !isDay(text[:len(time.DateOnly)]) {
 		return s.no("the literal %s is read at home", s.d.Literal(text))
+	}
+	if s.quirky != nil {
+		sql, ok := s.quirky.Constant(text, t)
+		if !ok {
+			return s.unproven("the literal %s", s.d.Literal(text))
+		}
+		return sql, t, true
 	}
 	return "CAST(" + s.d.Literal(text) + " AS " + s.d.Type(t.OID, -1) + ")", t, true
 }

@@ -57,6 +57,9 @@ func (b *builder) relation(s *source) (string, error) {
 		}
 		list = append(list, sql+" AS "+r.column(i))
 	}
+	if where != "" && isQuirky(s.dialect) {
+		from, where = s.filtered(from, where), ""
+	}
 	sql := "(SELECT " + strings.Join(list, ", ") + " FROM " + from
 	if where != "" {
 		if sql += " WHERE " + where; s.dialect.Verbatim() {
@@ -100,7 +103,9 @@ func (r *ruling) value(i int, where string) (string, error) {
 		return r.given("NULL", c), nil
 	}
 	sql, err := r.print(mask, where == "")
-	if err != nil && where != "" { // not before the filter
+	if err == nil && isQuirky(r.dialect) && !isFixed(mask) {
+		err = errors.New("it is not proven equal on " + r.dialect.Name())
+	} else if err != nil && where != "" { // not before the filter
 		sql, err = r.print(mask, true)
 		sql = "CASE WHEN " + where + " THEN " + sql + " END"
 	}

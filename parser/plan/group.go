@@ -35,6 +35,9 @@ func (s *shipper) grouping(n *pg_query.Node, e *scope, columns []scopeColumn) (s
 		return s.groupingSet(set, e, columns)
 	}
 	if i := target(n, columns, e, false); i >= 0 {
+		if s.quirky != nil { // to which a position is a number
+			return columns[i].sql, s.groups(columns[i].typ)
+		}
 		return strconv.Itoa(i + 1), s.groups(columns[i].typ)
 	}
 	sql, t, ok := s.expression(n, e)

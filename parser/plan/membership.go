@@ -55,6 +55,8 @@ func (s *shipper) inList(x *pg_query.A_Expr, not, array bool, e *scope) (string,
 		}
 	}
 	switch {
+	case s.quirky != nil:
+		return s.alternatives(ls, not, list)
 	case array:
 		return "(" + printIn(ls, not, list) + ")", boolean, true
 	case lt.Null || len(list) == 1 && list[0].isNull(): // of several without columns, home makes an array
@@ -127,12 +129,15 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		if t.OID != lt.OID && (t.IsFloat() || lt.IsFloat()) {
 			return s.betweenFloats(x, e)
 		}
-		if m.sql != "NULL" && !comparableTypes(lt, t, true) {
+		if m.sql != "NULL" && !comparableTypes(lt, t, true) || s.quirky != nil && lt.OID == uuidOID {
 			return s.unproven("BETWEEN over %s and %s", lt.Name(), t.Name())
 		}
 	}
 	if lt.Null || bounds[0].isNull() && bounds[1].isNull() {
 		return s.null(boolean)
+	}
+	if s.quirky != nil {
+		return s.bounded(ls, x.Kind == pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN, bounds)
 	}
 	op, decided := " BETWEEN ", "false"
 	if x.Kind == pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN {

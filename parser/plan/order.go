@@ -124,7 +124,7 @@ func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, 
 
 // ordered prints a sort key with the place of NULLs, always said: Postgres has them last, and first for DESC.
 func (s *shipper) ordered(k *pg_query.SortBy, sql string, t typ) (string, bool) {
-	if !t.Sortable() || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
+	if !t.Sortable() || s.quirky != nil && t.OID == uuidOID || k.SortbyDir == pg_query.SortByDir_SORTBY_USING {
 		if dialect.Text.Takes(t) {
 			s.unproven("ordering text under its collation")
 		} else {

@@ -231,6 +231,9 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		s.no("a select list without columns is evaluated at home")
 		return "", nil, false
 	}
+	if s.quirky != nil && s.hides(columns, e) {
+		return "", nil, false
+	}
 	parts := make([]string, len(columns))
 	for i, name := range columnNames(columns) {
 		parts[i] = s.selects(columns[i].sql) + " AS " + s.d.Identifier(name)

@@ -25,13 +25,13 @@ func (s *shipper) isSimple(n *pg_query.Node) bool {
 		return true
 	case *pg_query.Node_BoolExpr:
 		for _, a := range n.BoolExpr.Args {
-			if !isCondition(a) {
+			if !isCondition(a) || s.quirky != nil && (a.GetAConst() != nil || n.BoolExpr.Boolop == pg_query.BoolExprType_NOT_EXPR && !isSingle(a)) {
 				return false
 			}
 		}
 		return true
 	case *pg_query.Node_TypeCast:
-		return isTypedLiteral(n.TypeCast)
+		return isTypedLiteral(n.TypeCast) || s.quirky != nil && isLiteral(n.TypeCast.Arg)
 	case *pg_query.Node_NullTest:
 		return n.NullTest.Arg.GetColumnRef() != nil
 	case *pg_query.Node_AExpr:
@@ -65,7 +65,7 @@ func isOperand(n *pg_query.Node) bool {
 	case *pg_query.Node_ColumnRef, *pg_query.Node_AConst, *pg_query.Node_ParamRef:
 		return true
 	case *pg_query.Node_TypeCast:
-		return isTypedLiteral(n.TypeCast)
+		return isTypedLiteral(n.TypeCast) || isLiteral(n.TypeCast.Arg) // which is looked at once more by itself
 	}
 	return false
 }
@@ -116,7 +116,7 @@ func isCondition(n *pg_query.Node) bool {
 
 // condition prints an expression that rows are left out by.
 func (s *shipper) condition(n *pg_query.Node, e *scope) (string, typ, bool) {
-	if s.simple != nil && !isCondition(n) {
+	if s.simple != nil && (!isCondition(n) || s.quirky != nil && n.GetAConst() != nil) {
 		return s.unproven("%s as a condition", describe(n))
 	}
 	return s.expression(n, e)
@@ -127,7 +127,7 @@ func (s *shipper) condition(n *pg_query.Node, e *scope) (string, typ, bool) {
 func (s *shipper) simpleQuery(q *pg_query.SelectStmt, outer *scope) bool {
 	one := len(q.FromClause) == 1 && q.FromClause[0].GetRangeVar() != nil
 	if outer != nil || q.WithClause != nil || q.Op != pg_query.SetOperation_SETOP_NONE || !one || len(q.DistinctClause) > 0 ||
-		q.HavingClause != nil || len(q.WindowClause) > 0 || q.WhereClause != nil && !isCondition(q.WhereClause) {
+		q.HavingClause != nil || len(q.WindowClause) > 0 || q.WhereClause != nil && (!isCondition(q.WhereClause) || s.quirky != nil && q.WhereClause.GetAConst() != nil) {
 		s.unproven("a statement of this form")
 		return false
 	}
@@ -173,7 +173,7 @@ func derived(d dialect.Dialect, sql string, names []string) string {
 
 // given prints what stands in place of a column, in the type that this is shipped in.
 func (s *source) given(sql string, c *catalog.Column) string {
-	if isSimple(s.dialect) {
+	if isSimple(s.dialect) && !isQuirky(s.dialect) {
 		return sql
 	}
 	return "CAST(" + sql + " AS " + s.dialect.Type(c.Type, c.Typmod) + ")"

@@ -1,0 +1,45 @@
+package dialect
+
+import "slices"
+
+const clickHouseCases = ""
+
+var (
+	clickHouseTable = slices.Concat(
+		clickHouseComparisons(Whole, "=", "<>", "<", "<=", ">", ">="),
+		clickHouseComparisons(Date, "=", "<>", "<", "<=", ">", ">="),
+		clickHouseComparisons(Zoned, "=", "<>", "<", "<=", ">", ">="),
+		clickHouseComparisons(Equal, "=", "<>"),
+		clickHouseComparisons(Ordered, "<", "<=", ">", ">="),
+		clickHouseComparisons(UUID, "=", "<>"),
+		clickHouseAggregates,
+	)
+	clickHouseIndex = clickHouseTable.index()
+)
+
+func clickHouseComparisons(c Class, operators ...string) Table {
+	var t Table
+	for _, op := range operators {
+		t = append(t, Entry{Operator, op, takes(c, c), booleanResult, "($1 " + op + " $2)", clickHouseCases})
+	}
+	return t
+}
+
+// clickHouseAggregates are none of no rows but for counts: the server makes that of what may be NULL alone. Its own sums of
+// integers wrap around.
+var clickHouseAggregates = slices.Concat(Table{
+	{Aggregate, "count", nil, is(Plain(int8OID)), "count()", clickHouseCases},
+	{Aggregate, "count", takes(Any), is(Plain(int8OID)), "count($1)", clickHouseCases},
+	{Aggregate, "sum", takes(Int2), is(Plain(int8OID)), "sum(toDecimal128(toNullable($1), 0))", clickHouseCases},
+	{Aggregate, "sum", takes(Int4), is(Plain(int8OID)), "sum(toDecimal128(toNullable($1), 0))", clickHouseCases},
+	{Aggregate, "sum", takes(Int8), is(Decimal(MostDigits, 0)), "sum(toDecimal128(toNullable($1), 0))", clickHouseCases},
+	{Aggregate, "sum", takes(Whole), totalResult, "sum(toDecimal128(toNullable($1), 0))", clickHouseCases},
+}, clickHouseExtremes("min"), clickHouseExtremes("max"))
+
+func clickHouseExtremes(name string) Table {
+	var t Table
+	for _, c := range []Class{Whole, Date, Zoned, Ordered} {
+		t = append(t, Entry{Aggregate, name, takes(c), sameText, name + "(toNullable($1))", clickHouseCases})
+	}
+	return t
+}
