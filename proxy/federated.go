@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -119,14 +118,7 @@ func (s *Session) remoteFeed(ctx context.Context, x *execution, in *plan.Input, 
 		q.SQL, q.Args = in.BoundSQL, append(slices.Clone(q.Args), keys)
 	}
 	return func(ctx context.Context) (engines.Stream, error) {
-		return s.screened(ctx, asked, func(ctx context.Context) (engines.Stream, error) {
-			began := time.Now()
-			stream, err := engine.Open(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			return x.seen(stream, asked, began), nil
-		}, x.plan.Governed)
+		return s.screened(ctx, x, asked, func(ctx context.Context) (engines.Stream, error) { return engine.Open(ctx, q) })
 	}, nil
 }
 

@@ -227,14 +227,7 @@ func (s *Session) openStream(ctx context.Context, x *execution, q query) (engine
 	if s.writes(q.server) { // see its own changes
 		open = s.writing.tx.Open
 	}
-	return s.screened(ctx, q, func(ctx context.Context) (engines.Stream, error) {
-		began := time.Now()
-		stream, err := open(ctx, asked)
-		if err != nil {
-			return nil, err
-		}
-		return x.seen(stream, q, began), nil
-	}, x.plan.Governed)
+	return s.screened(ctx, x, q, func(ctx context.Context) (engines.Stream, error) { return open(ctx, asked) })
 }
 
 // locate returns the engine of a query, and what it is asked.

@@ -2,14 +2,15 @@ package proxy
 
 import (
 	"context"
+	"time"
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-// screened opens the rows of a query, of which no more come through than the role may see: of a server that computes nothing, the
-// federation engine leaves out the rest. Errors of a governed statement do not tell of rows either.
-func (s *Session) screened(ctx context.Context, q query, open func(context.Context) (engines.Stream, error), governed bool) (engines.Stream, error) {
+// screened opens the rows of a query, of which no more come through, and are counted, than the role may see: of a server that does
+// not leave out the rest itself, the federation engine does. Errors of a governed statement do not tell of rows either.
+func (s *Session) screened(ctx context.Context, x *execution, q query, open func(context.Context) (engines.Stream, error)) (engines.Stream, error) {
 	if q.input != nil && q.input.Screen != nil {
 		screen, raw := q.input.Screen, open
 		federation := s.server.config.Federation
@@ -22,9 +23,13 @@ func (s *Session) screened(ctx context.Context, q query, open func(context.Conte
 			})
 		}
 	}
+	began := time.Now()
 	stream, err := open(ctx)
-	if governed {
-		return discreet(stream, q.server, err)
+	if x.plan.Governed {
+		stream, err = discreet(stream, q.server, err)
 	}
-	return stream, err
+	if err != nil {
+		return nil, err
+	}
+	return x.seen(stream, q, began), nil
 }

@@ -24,10 +24,16 @@ func brickURL(t *testing.T, f *fake.Workspace) string {
 	}
 	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, databricks.Wrapper{}}, Federation: federation()})
 	through := proxyURL(addr, config.Database)
-	exec(t, through, "CREATE EXTENSION sluice",
-		fmt.Sprintf("CREATE SERVER brick FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host '%s', warehouse_id '%s', catalog 'lake')", f.URL, fake.Warehouse),
-		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER brick OPTIONS (token '%s')", fake.Token))
+	exec(t, through, append([]string{"CREATE EXTENSION sluice"}, brickServer("brick", "lake", f)...)...)
 	return through
+}
+
+// brickServer declares a workspace.
+func brickServer(name, catalog string, f *fake.Workspace) []string {
+	return []string{
+		fmt.Sprintf("CREATE SERVER %s FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host '%s', warehouse_id '%s', catalog '%s')", name, f.URL, fake.Warehouse, catalog),
+		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER %s OPTIONS (token '%s')", name, fake.Token),
+	}
 }
 
 // TestDatabricks imports tables and reads them alone and with others, governed too.

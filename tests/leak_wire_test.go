@@ -267,10 +267,10 @@ var passing = []struct {
 	what *regexp.Regexp
 	for_ string
 }{
-	{regexp.MustCompile(`\b(sl_(da|db|pa|pb|xa|xb|tw)|[fb][xoh])\b`), "{s}"},
+	{regexp.MustCompile(`\b(sl_(da|db|pa|pb|xa|xb|ba|bb|tw)|[fb][xoh])\b`), "{s}"},
 	{regexp.MustCompile(`\bn\d+_`), "{n}"},
 	{regexp.MustCompile(`((?i:time)(?:": |: |>|=))[\d.]+`), "${1}T"},
-	{regexp.MustCompile(`\b(lake_|other_|)(raw|bare|plain)\b`), "${1}S"},
+	{regexp.MustCompile(`\b(lake_|other_|brick_|)(raw|bare|plain)\b`), "${1}S"},
 	{regexp.MustCompile(`sluice_\d+_`), "sluice_N_"},
 	{regexp.MustCompile(`Buffers: .*`), "Buffers"}, // of home's own, from Postgres 18 on: the catalog's pages are among them
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sluicedb/sluice/embedded/hometest"
+	"github.com/sluicedb/sluice/engines/databricks/fake"
 	"github.com/sluicedb/sluice/internal/oracle"
 )
 
@@ -48,7 +49,9 @@ type leakWorld struct {
 
 func newLeakWorld(t *testing.T) *leakWorld {
 	home := hometest.Start(t)
-	w := &leakWorld{direct: hometest.Database(t, home), engines: leakEngines("sl_da", "sl_db", "sl_pa", "sl_pb", "sl_xa", "sl_xb"), home: &leakEngine{}}
+	w := &leakWorld{direct: hometest.Database(t, home), home: &leakEngine{}}
+	w.engines = append(leakEngines("sl_da", "sl_db", "sl_pa", "sl_pb", "sl_xa", "sl_xb"),
+		&leakEngine{name: "databricks", full: "sl_ba", bare: "sl_bb", routes: []string{"", "federated", "home_join"}}) // it computes nothing
 	for _, r := range leakRoles {
 		exec(t, w.direct, "DROP ROLE IF EXISTS "+r, "CREATE ROLE "+r+" LOGIN")
 	}
@@ -116,6 +119,10 @@ func (w *leakWorld) declare(t *testing.T, admin *pgx.Conn, rows string, i int) {
 	create = append(create, "IMPORT FOREIGN SCHEMA "+rows+" FROM SERVER "+postgres+" INTO "+schemas[1])
 	create = append(create, lake.Tables(duck, schemas[2], "docs", "cards", "vault")...)
 	create = append(create, "IMPORT FOREIGN SCHEMA "+rows+" LIMIT TO (people, emp, open) FROM SERVER "+postgres+" INTO "+schemas[2])
+	create = append(create, brickServer("brick_"+rows, rows, fake.Serve(t, lake.File))...)
+	for _, table := range lake.Tables("brick_"+rows, schemas[3]) {
+		create = append(create, strings.Replace(table, "table_name", "schema_name 'main', table_name", 1))
+	}
 	exec(t, w.through, create...)
 }
 

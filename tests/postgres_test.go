@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicedb/sluice/embedded/hometest"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/databricks"
 	"github.com/sluicedb/sluice/engines/duckdb"
 	"github.com/sluicedb/sluice/engines/postgres"
 	"github.com/sluicedb/sluice/internal/oracle"
@@ -29,9 +30,9 @@ func postgresProxy(t *testing.T, home string) (through string) {
 	return through
 }
 
-// startBoth runs a proxy that has both engines for the length of a test and returns its address.
+// startBoth runs a proxy that has the engines of foreign tables for the length of a test and returns its address.
 func startBoth(t *testing.T, config *pgconn.Config) (addr string) {
-	return serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}}, Federation: federation()})
+	return serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, databricks.Wrapper{}}, Federation: federation()})
 }
 
 // otherServer returns the statements that declare a database as foreign server "other" for everybody. Those who own it are superusers,

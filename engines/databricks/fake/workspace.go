@@ -59,7 +59,13 @@ func Start(t testing.TB, statements ...string) *Workspace {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "lake.duckdb")
 	build(t, file, slices.Concat(informationSchema, statements))
-	duck, err := duckdb.Wrapper{}.Open(t.Context(), engines.Server{Name: "inside", Options: map[string]string{"database": file}})
+	return Serve(t, file)
+}
+
+// Serve is Start over a DuckDB that there is: its file's name is that of the catalog, which has no information schema.
+func Serve(t testing.TB, file string) *Workspace {
+	t.Helper()
+	duck, err := duckdb.Wrapper{}.Open(t.Context(), engines.Server{Name: "inside", Options: map[string]string{"database": file, "read_only": "true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
