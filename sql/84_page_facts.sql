@@ -93,8 +93,11 @@ COMMENT ON FUNCTION sluice.advise_index(oid, text[]) IS 'notes an index that a p
 CREATE OR REPLACE FUNCTION sluice.on_advised_drop() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    DELETE FROM sluice.index_advised a USING pg_event_trigger_dropped_objects() o
-    WHERE o.classid = 'pg_class'::regclass AND o.object_type IN ('table', 'materialized view', 'table column') AND a.relation = o.objid;
+    IF EXISTS (SELECT FROM sluice.index_advised a JOIN pg_event_trigger_dropped_objects() o ON o.objid = a.relation WHERE o.classid = 'pg_class'::regclass) THEN
+        -- Else nothing is written: a transaction that drops temporary tables may have written to a server.
+        DELETE FROM sluice.index_advised a USING pg_event_trigger_dropped_objects() o
+        WHERE o.classid = 'pg_class'::regclass AND o.object_type IN ('table', 'materialized view', 'table column') AND a.relation = o.objid;
+    END IF;
 END
 $$;
 REVOKE ALL ON FUNCTION sluice.on_advised_drop() FROM PUBLIC;
