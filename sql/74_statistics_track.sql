@@ -209,7 +209,9 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     d record;
 BEGIN
-    DELETE FROM sluice.table_statistics_foreign f USING pg_event_trigger_dropped_objects() o WHERE o.objid = f.relation AND o.object_type = 'foreign table';
+    IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() o WHERE o.object_type = 'foreign table') THEN -- else nothing is written
+        DELETE FROM sluice.table_statistics_foreign f USING pg_event_trigger_dropped_objects() o WHERE o.objid = f.relation AND o.object_type = 'foreign table';
+    END IF;
     IF NOT EXISTS (SELECT FROM sluice.table_statistics) THEN
         RETURN;
     END IF;
