@@ -15,14 +15,7 @@ import (
 func conformance(open func(ctx context.Context) (engines.Engine, error)) enginetest.Harness {
 	return enginetest.Harness{
 		Open: open,
-		Rows: func(n int64, width int) string {
-			return fmt.Sprintf("SELECT i, repeat('x', %d) AS s FROM range(%d) t(i)", width, n)
-		},
-		Blocking: endless,
-		FailAt: func(n int64) string {
-			return fmt.Sprintf("SELECT CASE WHEN i < %d THEN i ELSE ('x' || i)::BIGINT END AS i, '' AS s FROM range(100000000) t(i)", n)
-		},
-		FailCode: "22P02",
+		Rows: probes.Rows, Blocking: probes.Blocking, FailAt: probes.FailAt, FailCode: probes.FailCode,
 		Errors: []enginetest.Failure{
 			{SQL: "SELEKT 1", Code: "42601"},
 			{SQL: "SELECT * FROM nope", Code: "42P01"},

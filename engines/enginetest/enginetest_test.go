@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/certify"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -24,7 +26,7 @@ func harnessOf(f *fake) Harness {
 		Blocking: "block",
 		FailAt:   func(n int64) string { return fmt.Sprintf("fail %d", n) },
 		FailCode: "22012",
-		Errors:   []Failure{{"error 42P01", "42P01"}},
+		Errors:   []Failure{{SQL: "error 42P01", Code: "42P01"}},
 		Types:    []Type{},
 		Running:  func(engines.Engine) int { return int(f.running.Load()) },
 		Produced: f.produced.Load,
@@ -58,9 +60,9 @@ func TestForgetfulEngineFails(t *testing.T) {
 // mustFail runs checks on a bad engine. A child process that was started by one of them does its task.
 func mustFail(t *testing.T, h Harness, names ...string) {
 	t.Helper()
-	h = h.withDefaults(t)
+	h = h.WithDefaults()
 	if task := os.Getenv(childEnv); task != "" {
-		if err := h.child(t.Context(), task); err != nil {
+		if err := child(t.Context(), h, task); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -68,7 +70,7 @@ func mustFail(t *testing.T, h Harness, names ...string) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			err := find(t, name)(t.Context(), h)
-			if err == nil || errors.Is(err, errSkipped) {
+			if err == nil || errors.Is(err, certify.ErrSkipped) {
 				t.Errorf("the check passes a bad engine (%v)", err)
 			}
 			t.Log(err)
@@ -78,9 +80,9 @@ func mustFail(t *testing.T, h Harness, names ...string) {
 
 func find(t *testing.T, name string) func(context.Context, Harness) error {
 	t.Helper()
-	for _, c := range checks {
-		if c.name == name {
-			return c.run
+	for _, c := range checks(patternOf(strings.TrimSuffix(t.Name(), "/"+name))) {
+		if c.Name == name {
+			return c.Run
 		}
 	}
 	t.Fatalf("there is no check %s", name)
@@ -99,4 +101,49 @@ func TestOneProducerFails(t *testing.T) {
 			t.Errorf("%+v passes", s)
 		}
 	}
+}
+
+// Certification of a server in use tells the honest engine from those that are not.
+func TestLive(t *testing.T) {
+	for name, c := range map[string]struct {
+		fake *fake
+		want bool
+	}{"honest": {&fake{}, true}, "collecting": {&fake{collecting: true}, false}, "forgetful": {&fake{forgetful: true}, false}} {
+		h := harnessOf(c.fake)
+		h.Drain, h.Patience = 1_000_000, 2*time.Second
+		if !c.want {
+			h.Patience = 10 * time.Second
+		}
+		list := certify.Live(t.Context(), h)
+		if got := certify.Certifies(list, "stream"); got != c.want {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+}
+
+// Frames are no Arrow columns.
+func TestLiveColumns(t *testing.T) {
+	h := harnessOf(&fake{})
+	h.Open = func(context.Context) (engines.Engine, error) { return certify.Columns(framing{&fake{}}), nil }
+	if certify.Certifies(certify.Live(t.Context(), h), "stream") {
+		t.Error("an engine whose rows are frames is certified for Arrow")
+	}
+}
+
+// framing has its batches as frames.
+type framing struct{ *fake }
+
+func (f framing) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
+	s, err := f.fake.Open(ctx, q)
+	return frameStream{s}, err
+}
+
+type frameStream struct{ engines.Stream }
+
+func (s frameStream) Next(ctx context.Context) (engines.Batch, error) {
+	b, err := s.Stream.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return engines.Frames{Rows: b.NumRows()}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/certify"
 )
 
 // fake is an engine that makes rows up. Collecting, it reads a result to its end before it gives out the first row, as
@@ -21,7 +22,7 @@ import (
 type fake struct {
 	engines.Engine // nil: the methods that the checks do not use
 	collecting     bool
-	hurried        bool // makes an endless result as fast as it can, also when nobody reads
+	hurried        bool // makes an certify.Endless result as fast as it can, also when nobody reads
 	forgetful      bool // takes a failure in mid-stream for the end
 	produced       atomic.Int64
 	running        atomic.Int64
@@ -31,20 +32,20 @@ func (f *fake) Close() error { return nil }
 
 func (f *fake) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
 	if ctx.Err() != nil {
-		return nil, &pgconn.PgError{Code: canceled}
+		return nil, &pgconn.PgError{Code: "57014"}
 	}
 	g := &generator{fake: f, failAt: -1, done: make(chan struct{})}
 	var code string
 	switch {
 	case q.SQL == "block":
 		<-ctx.Done()
-		return nil, &pgconn.PgError{Code: canceled}
+		return nil, &pgconn.PgError{Code: "57014"}
 	case strings.HasPrefix(q.SQL, "rows"):
 		if _, err := fmt.Sscanf(q.SQL, "rows %d %d", &g.rows, &g.width); err != nil {
 			return nil, err
 		}
 	case strings.HasPrefix(q.SQL, "fail"):
-		g.rows = endless
+		g.rows = certify.Endless
 		if _, err := fmt.Sscanf(q.SQL, "fail %d", &g.failAt); err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func (g *generator) Next(ctx context.Context) (engines.Batch, error) {
 	case <-g.done:
 		return nil, &pgconn.PgError{Code: "24000"}
 	case <-ctx.Done():
-		g.err = &pgconn.PgError{Code: canceled}
+		g.err = &pgconn.PgError{Code: "57014"}
 	default:
 	}
 	if g.next == g.failAt {
@@ -141,7 +142,7 @@ type collected struct {
 	end     error
 }
 
-// farthest is where the endless source of the collecting fake stops and waits for its context: its point is made.
+// farthest is where the certify.Endless source of the collecting fake stops and waits for its context: its point is made.
 const farthest = 500_000
 
 func collect(ctx context.Context, g *generator) (engines.Stream, error) {
@@ -153,7 +154,7 @@ func collect(ctx context.Context, g *generator) (engines.Stream, error) {
 			break
 		}
 		c.batches = append(c.batches, b)
-		if g.rows == endless && g.next > farthest {
+		if g.rows == certify.Endless && g.next > farthest {
 			<-ctx.Done()
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/certify"
 )
 
 // childEnv holds the task of a child process: what to read, how many rows, of which width.
@@ -23,13 +24,19 @@ const childEnv = "SLUICE_ENGINETEST_CHILD"
 // width makes rows of 216 bytes, five million of which are a GiB.
 const width = 208
 
+// measurer runs a harness in child processes, which run the test of pattern self.
+type measurer struct {
+	Harness
+	self string
+}
+
 // peak is what a child measured.
 type peak struct{ baseline, highest int64 }
 
 func (p peak) rise() int64 { return p.highest - p.baseline }
 
 // bounded drains a GiB and demands that memory rises by no more than the budget.
-func bounded(ctx context.Context, h Harness) error {
+func bounded(ctx context.Context, h measurer) error {
 	p, err := h.measure(ctx, "drain", h.Drain, width)
 	if err == nil && p.rise() > h.Budget {
 		err = fmt.Errorf("memory rose by %d MiB over %d MiB while %d rows were drained", p.rise()>>20, p.baseline>>20, h.Drain)
@@ -38,17 +45,17 @@ func bounded(ctx context.Context, h Harness) error {
 }
 
 // flatPeak demands that ten times the rows, which are more than the budget, need no more memory.
-func flatPeak(ctx context.Context, h Harness) error {
+func flatPeak(ctx context.Context, h measurer) error {
 	return h.flat(ctx, h.Drain/10, width)
 }
 
 // flatPeakWide is flatPeak for rows so wide that a few fill a batch. An engine that makes its rows by chunks is given
 // some whole chunks in both runs.
-func flatPeakWide(ctx context.Context, h Harness) error {
+func flatPeakWide(ctx context.Context, h measurer) error {
 	return h.flat(ctx, max(6*h.Chunk, 64), h.Wide)
 }
 
-func (h Harness) flat(ctx context.Context, n int64, width int) error {
+func (h measurer) flat(ctx context.Context, n int64, width int) error {
 	few, err := h.measure(ctx, "drain", n, width)
 	if err != nil {
 		return err
@@ -66,8 +73,8 @@ func (h Harness) flat(ctx context.Context, n int64, width int) error {
 }
 
 // backPressureMemory stops reading and demands that memory stays flat.
-func backPressureMemory(ctx context.Context, h Harness) error {
-	p, err := h.measure(ctx, "stall", endless, width)
+func backPressureMemory(ctx context.Context, h measurer) error {
+	p, err := h.measure(ctx, "stall", certify.Endless, width)
 	if err == nil && p.rise() > h.Budget {
 		err = fmt.Errorf("memory rose by %d MiB while nobody read", p.rise()>>20)
 	}
@@ -84,9 +91,9 @@ func patternOf(name string) string {
 }
 
 // measure runs a task in a child process.
-func (h Harness) measure(ctx context.Context, what string, rows int64, width int) (peak, error) {
+func (h measurer) measure(ctx context.Context, what string, rows int64, width int) (peak, error) {
 	if runtime.GOOS != "linux" {
-		return peak{}, skip("only Linux tells the peak of a process")
+		return peak{}, certify.Skip("only Linux tells the peak of a process")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*h.Patience)
 	defer cancel()
@@ -102,10 +109,13 @@ func (h Harness) measure(ctx context.Context, what string, rows int64, width int
 	return p, fmt.Errorf("child process says nothing (%w):\n%s", err, out)
 }
 
+// stall is how long the check on back-pressure stops reading.
+const stall = 200 * time.Millisecond
+
 const report = "enginetest: baseline %d peak %d"
 
 // child does a task and reports its peak.
-func (h Harness) child(ctx context.Context, task string) error {
+func child(ctx context.Context, h Harness, task string) error {
 	var what string
 	var rows int64
 	var width int
@@ -114,8 +124,8 @@ func (h Harness) child(ctx context.Context, task string) error {
 	}
 	h.Patience *= 4
 	debug.SetGCPercent(25) // measure what is held, not what is left lying about
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
-		if err := openAndRead(ctx, e, h.Rows(h.Chunk, 8)); err != nil { // what is made once is part of the baseline
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+		if err := certify.OpenAndRead(ctx, e, h.Rows(h.Chunk, 8)); err != nil { // what is made once is part of the baseline
 			return err
 		}
 		baseline, err := resetPeak()
@@ -137,8 +147,8 @@ func (h Harness) child(ctx context.Context, task string) error {
 }
 
 func drained(ctx context.Context, e engines.Engine, sql string, rows int64) error {
-	return onStream(ctx, e, sql, func(ctx context.Context, s engines.Stream) error {
-		n, err := drain(ctx, s)
+	return certify.OnStream(ctx, e, sql, func(ctx context.Context, s engines.Stream) error {
+		n, err := certify.Drain(ctx, s)
 		if err == nil && n != rows {
 			err = fmt.Errorf("%d rows of %d", n, rows)
 		}
@@ -147,7 +157,7 @@ func drained(ctx context.Context, e engines.Engine, sql string, rows int64) erro
 }
 
 func stalled(ctx context.Context, e engines.Engine, sql string) error {
-	return onStream(ctx, e, sql, func(ctx context.Context, s engines.Stream) error {
+	return certify.OnStream(ctx, e, sql, func(ctx context.Context, s engines.Stream) error {
 		_, err := s.Next(ctx)
 		time.Sleep(2 * stall)
 		return err

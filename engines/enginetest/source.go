@@ -12,21 +12,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Source says which ways to read rows the engine's package must not use. Tests run in the package's directory, so its
-// files are at hand.
-type Source struct {
-	// Forbidden are import paths, and calls such as "bindings.Query", that no file may use.
-	Forbidden []string
-	// Only maps calls to the one file that may make them.
-	Only map[string]string
-}
+	"github.com/sluicedb/sluice/engines/certify"
+)
 
 // oneProducer reads the engine's own source: rows come from a driver in one place.
 func oneProducer(_ context.Context, h Harness) error {
 	if len(h.Source.Forbidden) == 0 && len(h.Source.Only) == 0 {
-		return skip("the harness names no calls")
+		return certify.Skip("the harness names no calls")
 	}
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -43,7 +36,7 @@ func oneProducer(_ context.Context, h Harness) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, h.Source.check(name, file, seen)...)
+		all = append(all, checkSource(h.Source, name, file, seen)...)
 	}
 	for call := range h.Source.Only {
 		if !seen[call] {
@@ -53,7 +46,7 @@ func oneProducer(_ context.Context, h Harness) error {
 	return errors.Join(all...)
 }
 
-func (s Source) check(name string, file *ast.File, seen map[string]bool) []error {
+func checkSource(s Source, name string, file *ast.File, seen map[string]bool) []error {
 	var all []error
 	locals := map[string]string{} // a file's name for a package, to the last part of its path
 	for _, spec := range file.Imports {

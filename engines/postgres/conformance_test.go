@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/sluicedb/sluice/engines"
@@ -14,14 +13,7 @@ import (
 func conformance(open func(ctx context.Context) (engines.Engine, error)) enginetest.Harness {
 	return enginetest.Harness{
 		Open: open,
-		Rows: func(n int64, width int) string {
-			return fmt.Sprintf("SELECT generate_series(0, %d::bigint) AS i, repeat('x', %d) AS s", n-1, width)
-		},
-		Blocking: "SELECT sum(i) AS i, '' AS s FROM (SELECT generate_series(0, 1000000000000) AS i) t",
-		FailAt: func(n int64) string {
-			return fmt.Sprintf("SELECT CASE WHEN i < %d THEN i ELSE ('x' || i)::bigint END AS i, '' AS s FROM (SELECT generate_series(0, 100000000::bigint) AS i) t", n)
-		},
-		FailCode: "22P02",
+		Rows: probes.Rows, Blocking: probes.Blocking, FailAt: probes.FailAt, FailCode: probes.FailCode,
 		Errors: []enginetest.Failure{
 			{SQL: "SELEKT 1", Code: "42601"},
 			{SQL: "SELECT * FROM nope", Code: "42P01"},

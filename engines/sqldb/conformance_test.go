@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"testing"
 
@@ -28,14 +27,7 @@ func decimal(precision, scale int32) int32 { return precision<<16 | scale + 4 }
 func mariaConformance(open func(ctx context.Context) (engines.Engine, error)) enginetest.Harness {
 	return enginetest.Harness{
 		Open: open,
-		Rows: func(n int64, width int) string {
-			return fmt.Sprintf("SELECT CAST(seq AS SIGNED) AS i, REPEAT('x', %d) AS s FROM seq_0_to_%d LIMIT %d", width, max(n-1, 0), n)
-		},
-		Blocking: "SELECT SUM(seq * 2) AS i, '' AS s FROM seq_0_to_1000000000000",
-		FailAt: func(n int64) string {
-			return fmt.Sprintf("SELECT CASE WHEN seq < %d THEN CAST(seq AS SIGNED) ELSE 9223372036854775807 + CAST(seq AS SIGNED) END AS i, '' AS s FROM seq_0_to_100000000", n)
-		},
-		FailCode: "22003",
+		Rows: mariaProbes.Rows, Blocking: mariaProbes.Blocking, FailAt: mariaProbes.FailAt, FailCode: mariaProbes.FailCode,
 		Errors: []enginetest.Failure{
 			{SQL: "SELEKT 1", Code: "42601"},
 			{SQL: "SELECT * FROM nope", Code: "42P01"},
@@ -64,19 +56,9 @@ func TestMariaDBConformance(t *testing.T) {
 }
 
 func sqliteConformance(open func(ctx context.Context) (engines.Engine, error)) enginetest.Harness {
-	series := func(n int64) string {
-		return fmt.Sprintf("WITH RECURSIVE g(i) AS (SELECT 0 WHERE %d > 0 UNION ALL SELECT i + 1 FROM g LIMIT %d) ", n, n)
-	}
 	return enginetest.Harness{
 		Open: open,
-		Rows: func(n int64, width int) string {
-			return series(n) + fmt.Sprintf("SELECT i, substr(replace(hex(zeroblob(%d)), '0', 'x'), 1, %d) AS s FROM g", width/2+1, width)
-		},
-		Blocking: "WITH RECURSIVE g(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM g) SELECT max(i), '' FROM g",
-		FailAt: func(n int64) string {
-			return series(100_000_000) + fmt.Sprintf("SELECT CASE WHEN i < %d THEN i ELSE abs(-9223372036854775807 - 1 - 0 * i) END AS i, '' AS s FROM g", n)
-		},
-		FailCode: "22003",
+		Rows: sqLiteProbes.Rows, Blocking: sqLiteProbes.Blocking, FailAt: sqLiteProbes.FailAt, FailCode: sqLiteProbes.FailCode,
 		Errors: []enginetest.Failure{
 			{SQL: "SELEKT 1", Code: "42601"},
 			{SQL: "SELECT * FROM nope", Code: "42P01"},

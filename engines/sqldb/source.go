@@ -20,6 +20,8 @@ type source interface {
 	natural(rows driver.Rows, i int) engines.Field
 	// introspect lists the tables of a schema; HV00Q where there is none.
 	introspect(ctx context.Context, ask asker, schema string) ([]engines.Table, error)
+	// probes are statements by which the source is certified.
+	probes(ctx context.Context, ask asker) (engines.Probes, error)
 	// failure gives an error of the driver its SQLSTATE.
 	failure(err error) *pgconn.PgError
 	// strict reports that values have types of their own, which differ from row to row: a text is no number then.

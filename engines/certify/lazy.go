@@ -1,4 +1,4 @@
-package enginetest
+package certify
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // firstRow demands a row of a statement that never ends. Whoever collects first, never comes back.
 func firstRow(ctx context.Context, h Harness) error {
-	return h.withStream(ctx, h.Rows(endless, 8), func(ctx context.Context, s engines.Stream) error {
+	return h.withStream(ctx, h.Rows(Endless, 8), func(ctx context.Context, s engines.Stream) error {
 		if len(s.Fields()) != 2 {
 			return fmt.Errorf("fields are %v before the first row", s.Fields())
 		}
@@ -23,14 +23,14 @@ func firstRow(ctx context.Context, h Harness) error {
 // early is how many batches a consumer reads before it leaves.
 const early = 3
 
-// earlyStop leaves an endless statement after some batches: the engine must let go of it, and must not have worked
+// earlyStop leaves an Endless statement after some batches: the engine must let go of it, and must not have worked
 // far ahead.
 func earlyStop(ctx context.Context, h Harness) error {
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		before := h.running(e)
 		start := h.produced()
 		var rows int64
-		err := onStream(ctx, e, h.Rows(endless, 8), func(ctx context.Context, s engines.Stream) error {
+		err := OnStream(ctx, e, h.Rows(Endless, 8), func(ctx context.Context, s engines.Stream) error {
 			for range early {
 				b, err := s.Next(ctx)
 				if err != nil {
@@ -87,9 +87,9 @@ func (h Harness) produced() int64 {
 // backPressure stops reading for a while: the source must stop too.
 func backPressure(ctx context.Context, h Harness) error {
 	if h.Produced == nil {
-		return skip("the harness cannot tell how many rows were produced")
+		return Skip("the harness cannot tell how many rows were produced")
 	}
-	return h.withStream(ctx, h.Rows(endless, 8), func(ctx context.Context, s engines.Stream) error {
+	return h.withStream(ctx, h.Rows(Endless, 8), func(ctx context.Context, s engines.Stream) error {
 		start := h.Produced()
 		b, err := s.Next(ctx)
 		if err != nil {
@@ -106,7 +106,7 @@ const stall = 200 * time.Millisecond
 
 // closing checks that Close is legal at any time, any number of times, from anywhere.
 func closing(ctx context.Context, h Harness) error {
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		before := h.running(e)
 		err := errors.Join(closeUnread(ctx, e, h), closeAtEnd(ctx, e, h), closeWhileReading(ctx, e, h))
 		if err != nil {
@@ -117,7 +117,7 @@ func closing(ctx context.Context, h Harness) error {
 }
 
 func closeUnread(ctx context.Context, e engines.Engine, h Harness) error {
-	return onStream(ctx, e, h.Rows(endless, 8), func(ctx context.Context, s engines.Stream) error {
+	return OnStream(ctx, e, h.Rows(Endless, 8), func(ctx context.Context, s engines.Stream) error {
 		if err := errors.Join(s.Close(), s.Close()); err != nil {
 			return fmt.Errorf("closed twice: %w", err)
 		}
@@ -129,8 +129,8 @@ func closeUnread(ctx context.Context, e engines.Engine, h Harness) error {
 }
 
 func closeAtEnd(ctx context.Context, e engines.Engine, h Harness) error {
-	return onStream(ctx, e, h.Rows(10, 8), func(ctx context.Context, s engines.Stream) error {
-		rows, err := drain(ctx, s)
+	return OnStream(ctx, e, h.Rows(10, 8), func(ctx context.Context, s engines.Stream) error {
+		rows, err := Drain(ctx, s)
 		if err != nil || rows != 10 {
 			return fmt.Errorf("%d rows of 10: %w", rows, err)
 		}
@@ -140,7 +140,7 @@ func closeAtEnd(ctx context.Context, e engines.Engine, h Harness) error {
 
 // closeWhileReading closes from one goroutine what another reads.
 func closeWhileReading(ctx context.Context, e engines.Engine, h Harness) error {
-	return onStream(ctx, e, h.Rows(endless, 8), func(ctx context.Context, s engines.Stream) error {
+	return OnStream(ctx, e, h.Rows(Endless, 8), func(ctx context.Context, s engines.Stream) error {
 		first, ended := make(chan struct{}), make(chan error, 1)
 		go func() {
 			_, err := s.Next(ctx)
@@ -166,7 +166,7 @@ func closeWhileReading(ctx context.Context, e engines.Engine, h Harness) error {
 // interleaved reads several streams of one engine in turns.
 func interleaved(ctx context.Context, h Harness) error {
 	const streams, rows = 4, 20_000
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		open := make([]engines.Stream, streams)
 		read := make([]int64, streams)
 		for i := range open {

@@ -1,4 +1,4 @@
-package enginetest
+package certify
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func wantCode(err error, code string) error {
 func midStreamFailure(ctx context.Context, h Harness) error {
 	const at = 300_000
 	return h.withStream(ctx, h.FailAt(at), func(ctx context.Context, s engines.Stream) error {
-		rows, err := drain(ctx, s)
+		rows, err := Drain(ctx, s)
 		if err == nil {
 			return fmt.Errorf("%d rows and a good end", rows)
 		}
@@ -48,26 +48,27 @@ func midStreamFailure(ctx context.Context, h Harness) error {
 
 // cancelBlocked ends a statement that computes without yielding, and one that was cancelled before it began.
 func cancelBlocked(ctx context.Context, h Harness) error {
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		before := h.running(e)
 		canceledCtx, cancel := context.WithCancel(ctx)
 		timer := time.AfterFunc(50*time.Millisecond, cancel)
 		defer timer.Stop()
-		if err := wantCode(openAndRead(canceledCtx, e, h.Blocking), canceled); err != nil {
+		if err := wantCode(OpenAndRead(canceledCtx, e, h.Blocking), canceled); err != nil {
 			return fmt.Errorf("cancelled while it computes: %w", err)
 		}
-		if err := wantCode(openAndRead(canceledCtx, e, h.Rows(10, 8)), canceled); err != nil {
+		if err := wantCode(OpenAndRead(canceledCtx, e, h.Rows(10, 8)), canceled); err != nil {
 			return fmt.Errorf("cancelled before it began: %w", err)
 		}
 		if err := h.settle(ctx, e, before); err != nil {
 			return err
 		}
-		return openAndRead(ctx, e, h.Rows(10, 8))
+		return OpenAndRead(ctx, e, h.Rows(10, 8))
 	})
 }
 
-func openAndRead(ctx context.Context, e engines.Engine, sql string) error {
-	return onStream(ctx, e, sql, func(ctx context.Context, s engines.Stream) error {
+// OpenAndRead reads one batch of a statement.
+func OpenAndRead(ctx context.Context, e engines.Engine, sql string) error {
+	return OnStream(ctx, e, sql, func(ctx context.Context, s engines.Stream) error {
 		_, err := s.Next(ctx)
 		return err
 	})
@@ -76,7 +77,7 @@ func openAndRead(ctx context.Context, e engines.Engine, sql string) error {
 // cancelMidStream cancels between two batches: the next one is an error, and so is the one after, whatever context it
 // is asked under.
 func cancelMidStream(ctx context.Context, h Harness) error {
-	return h.withStream(ctx, h.Rows(endless, 8), func(ctx context.Context, s engines.Stream) error {
+	return h.withStream(ctx, h.Rows(Endless, 8), func(ctx context.Context, s engines.Stream) error {
 		canceledCtx, cancel := context.WithCancel(ctx)
 		if _, _, err := readRows(canceledCtx, s, 5000, 8); err != nil {
 			cancel()
@@ -99,9 +100,9 @@ func cancelMidStream(ctx context.Context, h Harness) error {
 // cancelManyTimes asks for right answers after many cancels: a poisoned connection would give wrong ones.
 func cancelManyTimes(ctx context.Context, h Harness) error {
 	const rounds = 50
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		for range rounds {
-			err := onStream(ctx, e, h.Rows(endless, 8), func(ctx context.Context, s engines.Stream) error {
+			err := OnStream(ctx, e, h.Rows(Endless, 8), func(ctx context.Context, s engines.Stream) error {
 				canceledCtx, cancel := context.WithCancel(ctx)
 				defer cancel()
 				_, _, err := readRows(canceledCtx, s, 1, 8)
@@ -112,7 +113,7 @@ func cancelManyTimes(ctx context.Context, h Harness) error {
 			}
 		}
 		for range rounds {
-			err := onStream(ctx, e, h.Rows(5000, 8), func(ctx context.Context, s engines.Stream) error {
+			err := OnStream(ctx, e, h.Rows(5000, 8), func(ctx context.Context, s engines.Stream) error {
 				_, _, err := readRows(ctx, s, 5000, 8)
 				return err
 			})
@@ -126,13 +127,13 @@ func cancelManyTimes(ctx context.Context, h Harness) error {
 
 // failures checks the SQLSTATE of statements that fail, and that the engine is of use afterwards.
 func failures(ctx context.Context, h Harness) error {
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		var all []error
 		for _, f := range h.Errors {
-			if err := wantCode(openAndRead(ctx, e, f.SQL), f.Code); err != nil {
+			if err := wantCode(OpenAndRead(ctx, e, f.SQL), f.Code); err != nil {
 				all = append(all, fmt.Errorf("%s: %w", f.SQL, err))
 			}
 		}
-		return errors.Join(append(all, openAndRead(ctx, e, h.Rows(10, 8)))...)
+		return errors.Join(append(all, OpenAndRead(ctx, e, h.Rows(10, 8)))...)
 	})
 }

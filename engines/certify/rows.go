@@ -1,4 +1,4 @@
-package enginetest
+package certify
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/sluicedb/sluice/engines"
 )
 
-// drain reads s to its end and returns the number of rows that came, also when an error ended it.
-func drain(ctx context.Context, s engines.Stream) (int64, error) {
+// Drain reads s to its end and returns the number of rows that came, also when an error ended it.
+func Drain(ctx context.Context, s engines.Stream) (int64, error) {
 	var rows int64
 	for {
 		b, err := s.Next(ctx)
@@ -83,7 +83,12 @@ func verifyFrames(b engines.Frames, i int64, width int) error {
 
 // readRows reads whole batches until at least n rows of Harness.Rows came, and checks them.
 func readRows(ctx context.Context, s engines.Stream, n int64, width int) (rows int64, batches int, err error) {
-	for rows < n {
+	return readFrom(ctx, s, 0, n, width)
+}
+
+// readFrom is readRows where some rows were read before.
+func readFrom(ctx context.Context, s engines.Stream, before, n int64, width int) (rows int64, batches int, err error) {
+	for rows = before; rows < n; {
 		b, err := s.Next(ctx)
 		if err != nil {
 			return rows, batches, err

@@ -1,4 +1,4 @@
-package enginetest
+package certify
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 
 // sameSchema demands the same fields of no rows and many, and one Arrow schema in all batches.
 func sameSchema(ctx context.Context, h Harness) error {
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		var none, many []engines.Field
-		err := onStream(ctx, e, h.Rows(0, 8), func(ctx context.Context, s engines.Stream) error {
+		err := OnStream(ctx, e, h.Rows(0, 8), func(ctx context.Context, s engines.Stream) error {
 			none = s.Fields()
 			if _, err := s.Next(ctx); err != io.EOF {
 				return fmt.Errorf("no rows end with %w", err)
@@ -26,7 +26,7 @@ func sameSchema(ctx context.Context, h Harness) error {
 		if err != nil {
 			return err
 		}
-		err = onStream(ctx, e, h.Rows(10_000, 8), func(ctx context.Context, s engines.Stream) error {
+		err = OnStream(ctx, e, h.Rows(10_000, 8), func(ctx context.Context, s engines.Stream) error {
 			many = s.Fields()
 			if err := oneSchema(ctx, s); err != nil {
 				return err
@@ -68,10 +68,10 @@ func oneSchema(ctx context.Context, s engines.Stream) error {
 
 // boundedBatches demands that a batch of several rows is not much larger than the size that batches aim at.
 func boundedBatches(ctx context.Context, h Harness) error {
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		for _, width := range []int{0, 100, 5000, 300_000, engines.BatchBytes + 1} {
 			n := int64(max(20, min(20_000, 8*engines.BatchBytes/(width+8))))
-			err := onStream(ctx, e, h.Rows(n, width), func(ctx context.Context, s engines.Stream) error {
+			err := OnStream(ctx, e, h.Rows(n, width), func(ctx context.Context, s engines.Stream) error {
 				var rows int64
 				for rows < n {
 					b, err := s.Next(ctx)
@@ -102,9 +102,9 @@ func boundedBatches(ctx context.Context, h Harness) error {
 // types compares fields and values of the harness' statements.
 func types(ctx context.Context, h Harness) error {
 	if len(h.Types) == 0 {
-		return skip("the harness names no types")
+		return Skip("the harness names no types")
 	}
-	return h.withEngine(ctx, func(ctx context.Context, e engines.Engine) error {
+	return h.WithEngine(ctx, func(ctx context.Context, e engines.Engine) error {
 		var all []error
 		for _, typ := range h.Types {
 			err := onQuery(ctx, e, engines.Query{SQL: typ.SQL, Fields: []engines.Field{typ.Field}}, func(ctx context.Context, s engines.Stream) error {
