@@ -43,6 +43,8 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.alter
 	case s.snapshot.Installed && calls(st, "materialize") != nil:
 		return s.materialize
+	case s.snapshot.Installed && calls(st, "certify") != nil:
+		return s.certifies
 	case s.snapshot.Installed && calls(st, "document") != nil:
 		return s.document
 	case s.snapshot.Installed && createsHandle(n):
@@ -103,6 +105,9 @@ func (s *Session) define(ctx context.Context, x *execution) (*cursor, error) {
 		return nil, err
 	}
 	notices, err := ddl.Check(x.statement.Node.Stmt, s.server.wrappers, ddl.InSnapshot(s.snapshot))
+	if err == nil {
+		err = s.checkCertified(ctx, x.statement.Node.Stmt)
+	}
 	if err != nil {
 		s.notices(notices)
 		return nil, err

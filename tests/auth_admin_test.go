@@ -27,6 +27,7 @@ func TestAdminWithoutAuthorisation(t *testing.T) {
 		"INSERT INTO sluice.column_mask VALUES ('t', 'a', 'a')", "DELETE FROM sluice.column_mask", "ALTER TABLE t DISABLE ROW LEVEL SECURITY", "DROP POLICY none ON t",
 		"SELECT sluice.set_row_filter('t', 'public', 'true')", "SELECT sluice.drop_column_mask('t', 'a')", "SECURITY LABEL FOR sluice ON COLUMN t.a IS NULL",
 		"SELECT * FROM t", "INSERT INTO t VALUES (2)", "DELETE FROM t", "TRUNCATE t", "COPY t FROM STDIN", "COPY (SELECT * FROM t) TO STDOUT", "EXPLAIN ANALYZE SELECT * FROM t",
+		"INSERT INTO sluice.certification VALUES ('lake', 'row', 'stream', true, now(), '', '', '')", "SELECT sluice.note_certification('lake', '[]')", "SELECT * FROM sluice.certify('lake')",
 		"SELECT sluice.get_auth('postgres')", "SELECT sluice.bump_catalog_version()",
 		"DELETE FROM sluice.server_option", "UPDATE sluice.catalog_change SET step = step + 1", "CREATE TABLE sluice.mine (a int)",
 		"CREATE OR REPLACE FUNCTION sluice.get_auth(role_name text) RETURNS text LANGUAGE sql AS $$ SELECT 'x' $$",
@@ -47,5 +48,5 @@ func TestAdminWithoutAuthorisation(t *testing.T) {
 		"sluice.advise_index(oid,text[]), sluice.close_cursor(text), sluice.cursor_at(text,text), sluice.cursor_query(text), sluice.move_cursor(text,text,bigint,text,bigint), sluice.open_cursor(text,text,interval,text,text[],text,text), sluice.open_rows(text,text,text), sluice.page_keys(bytea,text,integer), sluice.page_start(text,text,integer,bigint[],oid[],integer), sluice.page_tokens(bytea,text[],boolean), sluice.seal_rows(oid,text,text,text,oid,boolean,name[],text), sluice.unseal(text,text,oid,text)")
 	want(t, mallory, `SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY 1) FROM pg_class c
 		WHERE c.relnamespace = 'sluice'::regnamespace AND c.relkind IN ('r', 'p', 'v')
-		AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND c.relname NOT IN ('row_security', 'policy', 'column_mask')`, "NULL")
+		AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND c.relname NOT IN ('row_security', 'policy', 'column_mask', 'certification')`, "NULL")
 }

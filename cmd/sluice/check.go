@@ -19,11 +19,15 @@ import (
 func checkCommand() *cobra.Command {
 	var f homeFlags
 	var timeout time.Duration
+	var certified string
 	cmd := &cobra.Command{
-		Use:   "check (--home URL | --embedded DIR)",
+		Use:   "check (--home URL | --embedded DIR) [--certify SERVER]",
 		Short: "Say whether home, catalog and every foreign server answer",
 		Long: `Check connects to home as serve would, and looks at the catalog and the foreign servers of each database. It prints
-one line for each, with the remedy where something is wrong, and ends with exit code 1 if anything is.`,
+one line for each, with the remedy where something is wrong, and ends with exit code 1 if anything is.
+
+With --certify it looks at that server alone, in every database that has it: whether its engine streams, cancels and fails as
+it promises. That reads no table, takes up to some minutes, and fills sluice.engine_capabilities.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := applySettings(cmd); err != nil {
@@ -31,7 +35,7 @@ one line for each, with the remedy where something is wrong, and ends with exit 
 			}
 			drawn := newProgress(cmd.OutOrStdout())
 			defer drawn.end()
-			c := checker{out: drawn, timeout: timeout, wrappers: map[string]engines.Wrapper{}}
+			c := checker{out: drawn, timeout: timeout, certify: certified, wrappers: map[string]engines.Wrapper{}}
 			for _, w := range wrappers() {
 				c.wrappers[w.Name()] = w
 			}
@@ -40,6 +44,7 @@ one line for each, with the remedy where something is wrong, and ends with exit 
 	}
 	f.add(cmd)
 	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Second, "how long each answer may take")
+	cmd.Flags().StringVar(&certified, "certify", "", "foreign server to certify")
 	addConfigFlag(cmd)
 	return cmd
 }
@@ -48,10 +53,12 @@ one line for each, with the remedy where something is wrong, and ends with exit 
 type checker struct {
 	out      *progress
 	timeout  time.Duration
+	certify  string // the only server to look at, which is certified
 	wrappers map[string]engines.Wrapper
 	failed   bool
 	// looked is how many databases and servers were looked at, of those that are known to be there.
 	looked, known int64
+	found         bool // the server to certify was
 }
 
 // look says that something is looked at now.
@@ -140,6 +147,9 @@ func (c *checker) checkHome(ctx context.Context, config *pgconn.Config) {
 			installed++
 		}
 	}
+	if c.certify != "" && !c.found {
+		c.fail("server "+c.certify, errors.New("there is no such server"), "name one of sluice.servers")
+	}
 	if installed == 0 {
 		c.fail("catalog", errors.New("not installed in any database"),
 			"connect to a database through sluice serve, as a superuser, and say CREATE EXTENSION sluice")
@@ -195,6 +205,13 @@ func (c *checker) checkDatabase(ctx context.Context, config *pgconn.Config, data
 	c.known += int64(len(snapshot.Servers))
 	for _, server := range sortedServers(snapshot) {
 		c.look()
+		if c.certify != "" {
+			if server.Name == c.certify {
+				c.found = true
+				c.certifyServer(context.WithoutCancel(ctx), session{conn}, database, server)
+			}
+			continue
+		}
 		c.checkServer(ctx, session{conn}, database, server)
 	}
 	return true

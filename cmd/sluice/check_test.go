@@ -89,6 +89,15 @@ $`
 		t.Errorf("with a server: %v\n%s", err, out)
 	}
 
+	out, err = runCheck(t, "--home", url, "--certify", "good")
+	want = `(?s)good \(sluice_duckdb\), DuckDB v[^ ]+, row stream: certified: I2_Bounded.*arrow stream: certified: I2_Bounded`
+	if err != nil || !regexp.MustCompile(want).MatchString(out) || strings.Contains(out, "answers") {
+		t.Errorf("certified: %v\n%s", err, out)
+	}
+	if out, err = runCheck(t, "--home", url, "--certify", "none"); !errors.Is(err, errSaid) || !strings.Contains(out, "FAIL  server none: there is no such server") {
+		t.Errorf("a server that is not there: %v\n%s", err, out)
+	}
+
 	exec(t, url, "CREATE SERVER bad FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '/no/such/place')",
 		"CREATE SERVER other FOREIGN DATA WRAPPER sluice_trino")
 	out, err = runCheck(t, "--home", url)

@@ -12,35 +12,77 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/proxy"
 	"github.com/sluicedb/sluice/proxy/ddl"
 )
 
+func serverTitle(database string, server *catalog.Server) string {
+	return fmt.Sprintf("server %s.%s (%s)", database, server.Name, server.Wrapper)
+}
+
 // checkServer asks one foreign server whether it answers.
 func (c *checker) checkServer(ctx context.Context, q session, database string, server *catalog.Server) {
-	what := fmt.Sprintf("server %s.%s (%s)", database, server.Name, server.Wrapper)
+	if engine := c.openServer(ctx, q, database, server); engine != nil {
+		_ = engine.Close()
+		c.ok(serverTitle(database, server), "answers")
+	}
+}
+
+// openServer opens the engine of a server that answers; nil, with a line that says so, where it does not.
+func (c *checker) openServer(ctx context.Context, q session, database string, server *catalog.Server) engines.Engine {
+	what := serverTitle(database, server)
 	wrapper := c.wrappers[server.Wrapper]
 	if wrapper == nil {
 		c.fail(what, errors.New("this binary has no such engine"), "run a build of sluice that has it, or drop the server")
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	mapping, err := q.mapping(ctx, wrapper, server)
 	if err != nil {
 		c.fail(what, err, "map the account of sluice serve too, if only to check the server")
-		return
+		return nil
 	}
 	engine, err := wrapper.Open(ctx, engines.Server{OID: server.OID, Name: server.Name, Options: server.Options, Mapping: mapping})
 	if err != nil {
 		c.fail(what, err, "mend its options with ALTER SERVER")
+		return nil
+	}
+	if err := engine.Ping(ctx); err != nil {
+		c.fail(what, err, "see that what its options name is there, or change them with ALTER SERVER")
+		_ = engine.Close()
+		return nil
+	}
+	return engine
+}
+
+// certifyServer looks at whether a server does what its engine promises, and notes that.
+func (c *checker) certifyServer(ctx context.Context, q session, database string, server *catalog.Server) {
+	engine := c.openServer(ctx, q, database, server)
+	if engine == nil {
 		return
 	}
 	defer func() { _ = engine.Close() }()
-	if err := engine.Ping(ctx); err != nil {
-		c.fail(what, err, "see that what its options name is there, or change them with ALTER SERVER")
+	what := serverTitle(database, server)
+	found, err := proxy.Certify(ctx, engine)
+	if err == nil {
+		err = proxy.NoteCertified(ctx, q, server.Name, found)
+	}
+	if err != nil {
+		c.fail(what, err, "see the message; the account must own the server, or be a superuser")
 		return
 	}
-	c.ok(what, "answers")
+	for _, f := range found {
+		line := what + ", " + f.Version + ", " + f.Terminal + " " + f.Capability
+		switch {
+		case f.Certified:
+			c.ok(line, "certified: "+f.Detail)
+		case f.Terminal == "row":
+			c.fail(line, errors.New(oneLine(f.Detail)), "the server must not be relied on for this")
+		default: // what has no columns is read by its rows
+			_, _ = fmt.Fprintf(c.out, "no    %s: %s\n", line, oneLine(f.Detail))
+		}
+	}
 }
 
 // mapping returns the user mapping by which the account of our own logs in to a server, nil where its users are not mapped.

@@ -23,10 +23,23 @@ type object struct {
 	known   bool              // whether present is known: then the whole is checked, else the changes alone
 }
 
+// common are options of servers of any wrapper, which engines do not heed.
+var common = []engines.Option{{
+	Name: "stream", Doc: "required: the server must be certified to stream", Check: func(v string) error {
+		if v != "required" {
+			return errors.New("the valid value is required")
+		}
+		return nil
+	},
+}}
+
 // check looks at the options of a CREATE or ALTER. What home refuses by itself (an option given twice, SET or
 // DROP of one that is not there) is left to home.
 func (o object) check(list []*pg_query.Node) ([]*pgconn.PgError, error) {
 	options := o.wrapper.Options(o.kind)
+	if o.kind == engines.ServerObject {
+		options = slices.Concat(options, common)
+	}
 	merged := maps.Clone(o.present)
 	if merged == nil {
 		merged = map[string]string{}
