@@ -30,6 +30,13 @@ func TestDocs(t *testing.T) {
 			walk(t, demoURL(t), filepath.Join("..", "docs", page+".md"), "## Try it")
 		})
 	}
+	t.Run("clickhouse", func(t *testing.T) {
+		through := clickHouseURL(t, "DROP DATABASE IF EXISTS web", "CREATE DATABASE web",
+			"CREATE TABLE web.hits (id UInt64, day Date, url String, ms Nullable(Int32), tags Array(String)) ENGINE = MergeTree ORDER BY (day, id)",
+			`INSERT INTO web.hits SELECT number, toDate('2026-01-01') + number % 3, concat('/page', toString(number % 4)), if(number % 5 = 0, NULL, toInt32(number)), ['a', toString(number)]
+FROM system.numbers LIMIT 1000`)
+		walk(t, through, filepath.Join("..", "docs", "clickhouse.md"), "## Try it")
+	})
 	t.Run("handles", func(t *testing.T) {
 		home := hometest.Start(t)
 		through := proxyURL(startProxy(t, home), strings.TrimPrefix(parsed(t, hometest.Database(t, home)).Path, "/"))
