@@ -11,8 +11,8 @@ import (
 
 const canceled = "57014"
 
-// codeOf returns an error's SQLSTATE, empty for none.
-func codeOf(err error) string {
+// CodeOf returns an error's SQLSTATE, empty for none.
+func CodeOf(err error) string {
 	var pe interface{ SQLState() string }
 	if errors.As(err, &pe) {
 		return pe.SQLState()
@@ -21,8 +21,8 @@ func codeOf(err error) string {
 }
 
 func wantCode(err error, code string) error {
-	if codeOf(err) != code {
-		return fmt.Errorf("error is %w (%s), not of SQLSTATE %s", err, codeOf(err), code)
+	if CodeOf(err) != code {
+		return fmt.Errorf("error is %w (%s), not of SQLSTATE %s", err, CodeOf(err), code)
 	}
 	return nil
 }

@@ -110,10 +110,7 @@ func TestLive(t *testing.T) {
 		want bool
 	}{"honest": {&fake{}, true}, "collecting": {&fake{collecting: true}, false}, "forgetful": {&fake{forgetful: true}, false}} {
 		h := harnessOf(c.fake)
-		h.Drain, h.Patience = 1_000_000, 2*time.Second
-		if !c.want {
-			h.Patience = 10 * time.Second
-		}
+		h.Drain, h.Budget = 1_000_000, 96<<20
 		list := certify.Live(t.Context(), h)
 		if got := certify.Certifies(list, "stream"); got != c.want {
 			t.Errorf("%s: %+v", name, list)
