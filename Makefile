@@ -12,6 +12,8 @@ DEMO_FLAGS ?=
 # Flags of `go test`, for instance TEST_FLAGS='-race -run Portal' and TEST_PACKAGES=./proxy/...
 TEST_FLAGS ?= -count=1 -timeout=30m
 TEST_PACKAGES ?= ./...
+# Packages that `make race` runs with the race detector.
+RACE_PACKAGES ?= ./engines/... ./proxy/... ./catalog/... ./lru/... ./socket/...
 # Versions of Postgres that `make versions` runs with as home; "installed" is this machine's own.
 VERSIONS ?= installed 16.14 17.10 18.4
 # Flags of the run of real clients, for instance INTEROP_FLAGS='-only psycopg,django', or -write for docs/clients.md.
@@ -50,6 +52,11 @@ test: ## Run all tests (TEST_FLAGS, TEST_PACKAGES)
 	@.ci/need $(COMPILER) $(SERVER)
 	@.ci/need $(OTHERS) || echo "Tests that need it are skipped."
 	$(GO) test $(TEST_FLAGS) $(TEST_PACKAGES)
+
+.PHONY: race
+race: ## Look for data races where goroutines share something (RACE_PACKAGES)
+	@.ci/need $(COMPILER) $(SERVER)
+	$(GO) test -race -count=1 -timeout=30m $(RACE_PACKAGES)
 
 .PHONY: versions
 versions: ## Run wire scripts and home's tests on each Postgres version (VERSIONS)

@@ -1,0 +1,6 @@
+//go:build race
+
+package enginetest
+
+// raceDetector says that each access to memory is noted, which takes memory itself.
+const raceDetector = true
