@@ -149,6 +149,10 @@ func (m *mySQL) refused(err error) error {
 	return pgerr.Hint(pgerr.Detail(pgerr.New(code, "could not connect to server %q", m.server), "%s", text), "%s", hint)
 }
 
+// abandon closes the connection: on an open one the driver reads all rows to the end, unless its own watch of the context
+// comes first.
+func (m *mySQL) abandon(c *connection) { _ = c.Close() }
+
 // killWithin bounds what it takes to kill a statement.
 const killWithin = 3 * time.Second
 

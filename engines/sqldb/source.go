@@ -14,6 +14,8 @@ import (
 type source interface {
 	// connect opens a connection on which statements mean what the dialect says, and change nothing.
 	connect(ctx context.Context) (*connection, error)
+	// abandon makes that closing a statement's rows does not read what is left of them.
+	abandon(c *connection)
 	// kill ends what still runs at the server for a connection that was given up.
 	kill(c *connection)
 	// natural is the type of a result's column that nobody has named a type for.

@@ -53,6 +53,9 @@ func (l *sqLite) unable(err error) error {
 		"Look at option \"file\" and at whether the proxy may read it.")
 }
 
+// abandon has nothing to do: the driver reads no more than it is asked for.
+func (l *sqLite) abandon(*connection) {}
+
 // kill has nothing to do: a statement ends with its connection.
 func (l *sqLite) kill(*connection) {}
 

@@ -44,6 +44,7 @@ func (e *Engine) start(ctx context.Context, c *connection, sql string, args []dr
 	stop := context.AfterFunc(ctx, interrupt)
 	stmt, rows, err := c.query(own, sql, args)
 	if stop(); err == nil && own.Err() != nil {
+		e.source.abandon(c)
 		_ = rows.Close()
 		_ = stmt.Close()
 		err = own.Err()
@@ -244,6 +245,7 @@ func (s *stream) letGo(atEnd bool) {
 	s.connection = nil
 	if !atEnd {
 		s.interrupt()
+		s.engine.source.abandon(c)
 	}
 	_ = s.rows.Close()
 	_ = s.stmt.Close()
