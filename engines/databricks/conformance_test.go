@@ -47,6 +47,7 @@ func TestConformance(t *testing.T) {
 			Forbidden: []string{"database/sql"},
 			Only:      map[string]string{"io.ReadAll": "client.go", "ipc.NewReader": "stream.go"},
 		},
+		Drain: 2_000_000,
 		Wide:  2 << 10,
 		Chunk: 60_000,
 	})
