@@ -1,7 +1,9 @@
 package engines
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -23,4 +25,12 @@ func ParseBool(v string, unset bool) (bool, error) {
 	default:
 		return false, fmt.Errorf("%q is not a Boolean value", v)
 	}
+}
+
+// CheckSeconds is the Check of options that are timeouts.
+func CheckSeconds(v string) error {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 3600 {
+		return errors.New("a number of seconds from 1 to 3600 is required")
+	}
+	return nil
 }

@@ -1,9 +1,11 @@
 package tests
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -97,4 +99,51 @@ func TestDatabricks(t *testing.T) {
 			t.Errorf("the warehouse was sent %s", o.Statement)
 		}
 	}
+}
+
+// TestScreenedStreams frees the warehouse where a reader of rows that the proxy screens cancels or leaves, and reads no further ahead of
+// one that waits than buffers take.
+func TestScreenedStreams(t *testing.T) {
+	f := fake.Start(t, "CREATE SCHEMA shop", "CREATE VIEW shop.endless AS SELECT i FROM range(1000000000000) r(i)")
+	url := brickURL(t, f)
+	exec(t, url, "DROP ROLE IF EXISTS brick_stream", "CREATE ROLE brick_stream LOGIN", "CREATE FOREIGN TABLE endless (i bigint) SERVER brick OPTIONS (schema_name 'shop')",
+		"GRANT SELECT ON endless TO brick_stream", "SELECT sluice.set_row_filter('endless', 'brick_stream', 'i % 2 = 0')")
+	t.Cleanup(func() { exec(t, url, "DROP OWNED BY brick_stream", "DROP ROLE brick_stream") })
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %d statements run, %d rows were made", what, f.Running.Load(), f.Produced.Load())
+			}
+		}
+	}
+	freed := func() bool { return f.Running.Load() == 0 }
+	for _, route := range []string{"home_join", "federated"} {
+		conn := connect(t, strings.Replace(url, "postgres@", "brick_stream@", 1))
+		want(t, conn, "SET sluice.route = "+route, "SET")
+		done := make(chan error, 1)
+		before := f.Produced.Load()
+		go func() { done <- drain(context.Background(), conn, "SELECT count(*) FROM endless") }()
+		until(route+" begins", func() bool { return f.Produced.Load() > before })
+		if err := cancelUntil(t, conn, done, 50*time.Millisecond); sqlState(err) != "57014" {
+			t.Errorf("%s ended with %v", route, err)
+		}
+		until(route+" cancelled", freed)
+	}
+	conn := connect(t, strings.Replace(url, "postgres@", "brick_stream@", 1))
+	want(t, conn, "SET sluice.route = federated", "SET")
+	reader := conn.PgConn().Exec(timed(t), "SELECT i FROM endless")
+	if !reader.NextResult() || !reader.ResultReader().NextRow() {
+		t.Fatal("no first row")
+	}
+	last := int64(-1)
+	until("nobody reads", func() bool {
+		now := f.Produced.Load()
+		still := now == last
+		last = now
+		time.Sleep(300 * time.Millisecond)
+		return still
+	})
+	_ = conn.PgConn().Conn().Close()
+	until("left", freed)
 }

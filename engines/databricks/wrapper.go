@@ -25,7 +25,7 @@ var serverOptions = []engines.Option{
 	{Name: "host", Required: true, Doc: "name of the workspace's host, such as adb-1234567890123456.7.azuredatabricks.net", Check: checkHost},
 	{Name: "warehouse_id", Required: true, Doc: "SQL warehouse that executes the statements"},
 	{Name: "catalog", Default: "main", Doc: "Unity Catalog's catalog of tables that name none"},
-	{Name: "connect_timeout", Default: "30", Doc: "seconds to wait for an answer to one request", Check: checkSeconds},
+	{Name: "connect_timeout", Default: "30", Doc: "seconds to wait for an answer to one request", Check: engines.CheckSeconds},
 }
 
 var mappingOptions = []engines.Option{
@@ -108,13 +108,6 @@ func baseURL(host string) (*url.URL, error) {
 func checkHost(v string) error {
 	_, err := baseURL(v)
 	return err
-}
-
-func checkSeconds(v string) error {
-	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 3600 {
-		return errors.New("a number of seconds from 1 to 3600 is required")
-	}
-	return nil
 }
 
 func seconds(v string, unset time.Duration) time.Duration {

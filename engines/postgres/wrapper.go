@@ -29,7 +29,7 @@ var serverOptions = []engines.Option{
 	{Name: "channel_binding", Default: "prefer", Doc: "disable, prefer or require", Check: oneOf("disable", "prefer", "require")},
 	{Name: "target_session_attrs", Default: "any", Doc: "which of several hosts to take: any, read-write, read-only, primary, standby or prefer-standby",
 		Check: oneOf("any", "read-write", "read-only", "primary", "standby", "prefer-standby")},
-	{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection", Check: checkSeconds},
+	{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection", Check: engines.CheckSeconds},
 	{Name: "application_name", Default: "sluice", Doc: "name that the remote server shows for the connections"},
 	{Name: "options", Doc: "command-line options for the remote session, for instance -c work_mem=64MB"},
 	{Name: "updatable", Default: "false", Doc: "true lets foreign tables be written to", Check: engines.CheckBool},
@@ -110,13 +110,6 @@ func checkPorts(v string) error {
 		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
 			return errors.New("a number from 1 to 65535 is required")
 		}
-	}
-	return nil
-}
-
-func checkSeconds(v string) error {
-	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 3600 {
-		return errors.New("a number of seconds from 1 to 3600 is required")
 	}
 	return nil
 }

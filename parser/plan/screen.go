@@ -58,15 +58,12 @@ func (b *builder) screen(s *source, in *Input) (*Screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []string{"NULL"}
-	if !in.Blank {
-		list = make([]string, len(in.Columns))
-	}
-	for i := range list {
-		if in.Blank {
-			break
+	list := make([]string, len(in.Columns))
+	for i, c := range in.Columns {
+		if list[i] = "NULL"; in.Blank {
+			continue
 		}
-		if list[i], err = r.value(in.Columns[i], where); err != nil {
+		if list[i], err = r.value(c, where); err != nil {
 			return nil, err
 		}
 	}
