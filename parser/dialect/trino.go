@@ -1,0 +1,82 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sluicedb/sluice/catalog"
+)
+
+// Trino is the dialect of engine Trino, in a session whose time zone is UTC.
+type Trino struct{}
+
+var trinoTypes = map[uint32]string{
+	boolOID: "BOOLEAN", byteaOID: "VARBINARY", int8OID: "BIGINT", int2OID: "SMALLINT", int4OID: "INTEGER", float4OID: "REAL", float8OID: "DOUBLE",
+	dateOID: "DATE", timeOID: "TIME(6)", timestampOID: "TIMESTAMP(6)", timestamptzOID: "TIMESTAMP(6) WITH TIME ZONE", uuidOID: "UUID",
+}
+
+// Name returns "trino".
+func (Trino) Name() string { return "trino" }
+
+// Ships says that home computes what is more than reading columns.
+func (Trino) Ships() Extent { return Columns }
+
+// Type returns the type that values of a Postgres type are shipped in. Types without a counterpart, and numeric beyond 38
+// digits or without a precision, travel as text, which loses nothing.
+func (Trino) Type(oid uint32, typmod int32) string {
+	if precision, scale, ok := numericTypmod(typmod); oid == numericOID && ok && precision <= MostDigits && scale >= 0 && scale <= precision {
+		return "DECIMAL(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
+	}
+	if t := trinoTypes[oid]; t != "" {
+		return t
+	}
+	return "VARCHAR"
+}
+
+// Identifier quotes a name.
+func (Trino) Identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Literal quotes a text.
+func (Trino) Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// Column casts a column to the type that it is shipped in, unless it is of that type; JSON is written as text.
+func (d Trino) Column(c *catalog.Column, alias string) string {
+	name := aliased(d, c, alias)
+	remote, t := strings.ToLower(c.Options["remote_type"]), d.Type(c.Type, c.Typmod)
+	switch {
+	case remote == "json":
+		return "json_format(" + name + ")"
+	case strings.EqualFold(strings.ReplaceAll(remote, ", ", ","), t):
+		return name
+	}
+	return "CAST(" + name + " AS " + t + ")"
+}
+
+// Relation returns the name of the remote table, which has three parts.
+func (d Trino) Relation(r *catalog.Relation) (string, error) {
+	part := func(option, server, other string) string {
+		for _, name := range []string{r.Options[option], r.Server.Options[server], other} {
+			if name != "" {
+				return d.Identifier(name)
+			}
+		}
+		return ""
+	}
+	catalog := part("catalog_name", "catalog", "")
+	if catalog != "" {
+		catalog += "."
+	}
+	return catalog + part("schema_name", "schema", r.Schema) + "." + part("table_name", "", r.Name), nil
+}
+
+// RowsSQL is empty: what connectors know of sizes is told by a statement that is no query.
+func (Trino) RowsSQL(*catalog.Relation) string { return "" }
+
+// RowID is no name for a row: the engine takes no writes.
+func (Trino) RowID() string { return "NULL" }
+
+// Verbatim is false.
+func (Trino) Verbatim() bool { return false }
+
+// Table lists nothing.
+func (Trino) Table() Index { return nil }
