@@ -82,6 +82,8 @@ type Query struct {
 	Styles  Styles
 	// Fields are the columns as home has them, for an engine whose own types do not say what values are; others don't heed them.
 	Fields []Field
+	// Tag is shown at the remote server: as a query tag or label where it has such, else by Tag.Comment before the SQL.
+	Tag Tag
 }
 
 // Styles are the settings that the text form of values depends on. The zero value is ISO dates, UTC and all digits.

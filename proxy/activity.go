@@ -29,6 +29,14 @@ func (s *Session) doing(x *execution) *activity.Statement {
 	return doing
 }
 
+// queryTag names the statement to the servers that it reads.
+func (s *Session) queryTag(x *execution) engines.Tag {
+	if x.ledger == nil || x.ledger.doing == nil {
+		return engines.Tag{Role: s.sessionRole()}
+	}
+	return engines.Tag{Role: s.sessionRole(), ID: x.ledger.doing.ID}
+}
+
 // seen counts what passes through a stream of the statement.
 func (x *execution) seen(stream engines.Stream, q query, began time.Time) engines.Stream {
 	if x.ledger == nil || x.ledger.doing == nil {

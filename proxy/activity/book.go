@@ -1,9 +1,13 @@
 package activity
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicedb/sluice/lru"
@@ -18,6 +22,8 @@ const (
 // Book is what one proxy knows. It is safe for use by several goroutines.
 type Book struct {
 	statements *lru.Cache[key, *totals]
+	process    string // random
+	made       atomic.Uint64
 
 	mu      sync.Mutex // guards the totals, and what follows
 	sources map[*Source]struct{}
@@ -26,8 +32,13 @@ type Book struct {
 
 // New returns an empty Book.
 func New() *Book {
-	return &Book{statements: lru.New[key, *totals](mostBytes), sources: map[*Source]struct{}{}, tasks: map[*Task]struct{}{}}
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return &Book{statements: lru.New[key, *totals](mostBytes), process: hex.EncodeToString(random[:]), sources: map[*Source]struct{}{}, tasks: map[*Task]struct{}{}}
 }
+
+// id returns what no other statement is called.
+func (b *Book) id() string { return b.process + "-" + strconv.FormatUint(b.made.Add(1), 16) }
 
 // Reset forgets the statements that have ended.
 func (b *Book) Reset() { b.statements.Drop(func(key, *totals) bool { return true }) }

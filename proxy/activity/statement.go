@@ -17,6 +17,7 @@ type Origin struct {
 // Statement is one that runs, or has run. All methods may be called on nil, which counts nothing.
 type Statement struct {
 	Origin
+	ID    string // of this run, which no other statement of any proxy has
 	Text  string // as the client wrote it
 	Route string
 	Began time.Time
@@ -35,7 +36,7 @@ type Statement struct {
 
 // Begin returns a statement that begins to run.
 func (b *Book) Begin(o Origin, text, route string, began time.Time) *Statement {
-	return &Statement{Origin: o, Text: text, Route: route, Began: began, book: b}
+	return &Statement{Origin: o, ID: b.id(), Text: text, Route: route, Began: began, book: b}
 }
 
 // Sent counts what the client is sent.
