@@ -36,13 +36,13 @@ const (
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
 	sql, err := bind(q.SQL, q.Args)
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	for {
 		settings := e.settings()
 		c, err := e.acquire(ctx)
 		if err != nil {
-			return nil, nameServer(e.server, err)
+			return nil, pgerr.AtServer(e.server, err)
 		}
 		s, err := begin(ctx, e, c, sql, settings)
 		if err == nil {
@@ -52,7 +52,7 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 		if ctx.Err() == nil && (gone || e.withoutSettings(err, settings)) {
 			continue
 		}
-		return nil, nameServer(e.server, ended(ctx, err))
+		return nil, pgerr.AtServer(e.server, pgerr.Interrupted(ctx, err))
 	}
 }
 
@@ -79,14 +79,6 @@ func (e *Engine) withoutSettings(err error, sent []setting) bool {
 	return true
 }
 
-// ended is an interrupt's reason where one ended what failed.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request")
-	}
-	return err
-}
-
 // acquire returns a connection that nobody else uses.
 func (e *Engine) acquire(ctx context.Context) (*connection, error) {
 	if err := ctx.Err(); err != nil {
@@ -107,7 +99,7 @@ func (e *Engine) acquire(ctx context.Context) (*connection, error) {
 	e.mu.Unlock()
 	c, err := dial(ctx, e.config)
 	if err != nil {
-		return nil, ended(ctx, err)
+		return nil, pgerr.Interrupted(ctx, err)
 	}
 	return c, nil
 }
@@ -155,7 +147,7 @@ func (e *Engine) pruneIdle() {
 
 // Begin refuses: ClickHouse has no transactions that could be undone with home's.
 func (e *Engine) Begin(context.Context) (engines.Tx, error) {
-	return nil, nameServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of ClickHouse cannot be written to"),
+	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of ClickHouse cannot be written to"),
 		"Write to them by a client of ClickHouse."))
 }
 
@@ -164,7 +156,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 	for {
 		c, err := e.acquire(ctx)
 		if err != nil {
-			return nameServer(e.server, err)
+			return pgerr.AtServer(e.server, err)
 		}
 		stop := c.watch(ctx)
 		err = c.ping()
@@ -174,7 +166,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 			return nil
 		}
 		if !e.discard(c) || ctx.Err() != nil {
-			return nameServer(e.server, ended(ctx, broken(err)))
+			return pgerr.AtServer(e.server, pgerr.Interrupted(ctx, broken(err)))
 		}
 	}
 }

@@ -105,21 +105,6 @@ func malformed() error {
 	return pgerr.New(pgerr.ProtocolViolation, "the foreign server sent a malformed message")
 }
 
-// nameServer says in an error's context which server it came from.
-func nameServer(server string, err error) error {
-	pe := pgerr.From(err)
-	if pe == nil {
-		return nil
-	}
-	named := *pe
-	if where := `foreign server "` + server + `"`; named.Where == "" {
-		named.Where = where
-	} else if !strings.HasSuffix(named.Where, where) {
-		named.Where += "\n" + where
-	}
-	return &named
-}
-
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // isSettingRefused reports whether an error of a user that may only read is about a setting, and not about a statement.

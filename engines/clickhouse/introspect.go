@@ -21,7 +21,7 @@ func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table
 		return nil, err
 	}
 	if len(known) == 0 {
-		return nil, nameServer(e.server, pgerr.New(pgerr.FdwSchemaNotFound, "database %q is not present on foreign server %q", schema, e.server))
+		return nil, pgerr.AtServer(e.server, pgerr.New(pgerr.FdwSchemaNotFound, "database %q is not present on foreign server %q", schema, e.server))
 	}
 	names, err := e.texts(ctx, "SELECT name FROM system.tables WHERE database = $1 AND NOT startsWith(name, '.inner') ORDER BY name", schema)
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *Engine) texts(ctx context.Context, sql string, args ...string) ([][]str
 			for k := range row {
 				column, ok := record.Column(k).(*array.String)
 				if !ok {
-					return nil, nameServer(e.server, malformed())
+					return nil, pgerr.AtServer(e.server, malformed())
 				}
 				row[k] = string(append([]byte(nil), column.Value(i)...))
 			}

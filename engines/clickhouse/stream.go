@@ -201,7 +201,7 @@ func (s *stream) end(ctx context.Context, err error) error {
 	if err == io.EOF {
 		return err
 	}
-	return nameServer(s.engine.server, ended(ctx, err))
+	return pgerr.AtServer(s.engine.server, pgerr.Interrupted(ctx, err))
 }
 
 // letGo gives the connection back where the statement has ended, and else ends that.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 // Wrapper is the code behind the foreign-data wrapper sluice_clickhouse.
@@ -78,7 +79,7 @@ func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {
 func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error) {
 	c, err := newConfig(s)
 	if err != nil {
-		return nil, nameServer(s.Name, err)
+		return nil, pgerr.AtServer(s.Name, err)
 	}
 	return &Engine{server: s.Name, config: c}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 // client sends requests to one workspace. All methods may be called concurrently.
@@ -151,7 +152,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-		return ended(ctx)
+		return pgerr.Ended(ctx)
 	case <-t.C:
 		return nil
 	}

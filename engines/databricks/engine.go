@@ -24,26 +24,26 @@ var _ engines.Engine = (*Engine)(nil)
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
 	a, err := e.execute(ctx, q)
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	s, err := newStream(e, a)
 	if err != nil {
 		e.cancel(a.ID)
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	return s, nil
 }
 
 // Begin refuses: a warehouse has no transactions over several statements.
 func (e *Engine) Begin(context.Context) (engines.Tx, error) {
-	return nil, nameServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of Databricks cannot be written to"),
+	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of Databricks cannot be written to"),
 		"Write at the workspace itself."))
 }
 
 // Ping has the warehouse execute a statement, which starts it where it is stopped.
 func (e *Engine) Ping(ctx context.Context) error {
 	if _, err := e.execute(ctx, engines.Query{SQL: "SELECT 1"}); err != nil {
-		return nameServer(e.server, err)
+		return pgerr.AtServer(e.server, err)
 	}
 	return nil
 }

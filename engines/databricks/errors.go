@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -98,7 +97,7 @@ func unreachable(ctx context.Context, err error) error {
 	var pe *pgconn.PgError
 	switch {
 	case ctx.Err() != nil:
-		return ended(ctx)
+		return pgerr.Ended(ctx)
 	case errors.As(err, &pe):
 		return pe
 	}
@@ -120,24 +119,4 @@ func malformed(err error) error {
 		return nil
 	}
 	return pgerr.New(pgerr.ProtocolViolation, "the service's answer cannot be read: %s", err)
-}
-
-// ended returns the error for a statement that ctx ended: what its cause says when that is a Postgres error, as for a
-// statement_timeout, and 57014 otherwise.
-func ended(ctx context.Context) *pgconn.PgError {
-	var pe *pgconn.PgError
-	if errors.As(context.Cause(ctx), &pe) {
-		return pe
-	}
-	return pgerr.From(context.Canceled)
-}
-
-// nameServer says in an error which server it is of.
-func nameServer(server string, err error) error {
-	e := *pgerr.From(err)
-	where := fmt.Sprintf("foreign server %q", server)
-	if e.Where == "" {
-		e.Where = where
-	}
-	return &e
 }

@@ -24,11 +24,11 @@ func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table
 		err = pgerr.New(pgerr.FdwSchemaNotFound, "schema %q does not exist at the remote side", schema)
 	}
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	rows, err := e.texts(ctx, columnsSQL, schema)
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	var tables []engines.Table
 	for _, r := range rows {

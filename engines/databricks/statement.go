@@ -71,7 +71,7 @@ const submitted = time.Minute
 // execute runs a statement up to where its result can be read.
 func (e *Engine) execute(ctx context.Context, q engines.Query) (*answer, error) {
 	if ctx.Err() != nil {
-		return nil, ended(ctx)
+		return nil, pgerr.Ended(ctx)
 	}
 	id, err := e.submit(ctx, q)
 	if err != nil {
@@ -81,7 +81,7 @@ func (e *Engine) execute(ctx context.Context, q engines.Query) (*answer, error) 
 	if err != nil {
 		if ctx.Err() != nil {
 			e.cancel(id)
-			return nil, ended(ctx)
+			return nil, pgerr.Ended(ctx)
 		}
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (e *Engine) submit(ctx context.Context, q engines.Query) (id string, err er
 				e.cancel(got.id)
 			}
 		}()
-		return "", ended(ctx)
+		return "", pgerr.Ended(ctx)
 	}
 }
 

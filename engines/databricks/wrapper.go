@@ -79,7 +79,7 @@ func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {
 func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error) {
 	c, err := newClient(s)
 	if err != nil {
-		return nil, nameServer(s.Name, err)
+		return nil, pgerr.AtServer(s.Name, err)
 	}
 	catalog := s.Options["catalog"]
 	if catalog == "" {

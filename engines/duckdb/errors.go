@@ -1,8 +1,6 @@
 package duckdb
 
 import (
-	"context"
-	"errors"
 	"regexp"
 	"strings"
 
@@ -178,34 +176,17 @@ func slicesHasPrefix(prefixes []string, line string) bool {
 	return false
 }
 
-// ended returns the error for a statement that ctx ended: what its cause says when that is a Postgres error, as for a
-// statement_timeout, and 57014 otherwise.
-func ended(ctx context.Context) *pgconn.PgError {
-	var pe *pgconn.PgError
-	if cause := context.Cause(ctx); errors.As(cause, &pe) {
-		return pe
-	}
-	return pgerr.From(context.Canceled)
-}
-
-// nameServer says in an error's context which server it came from; an empty name is that of none.
+// nameServer says in an error which server it came from; an empty name is that of none.
 func nameServer(server string, err error) error {
-	pe := pgerr.From(err)
-	switch {
-	case pe == nil:
-		return nil
-	case server == "":
-		return pe
+	if err == nil || server == "" {
+		return pgerr.AtServer(server, err)
 	}
-	named := *pe // a cause of a context may be shared
-	if named.Where == "" {
-		named.Where = "foreign server \"" + server + "\""
-	}
+	named := *pgerr.From(err)
 	switch named.Code[:2] {
 	case "55", "58", "HV": // about the server itself and not about data
 		if named.Detail == "" {
 			named.Detail = "This is foreign server \"" + server + "\"."
 		}
 	}
-	return &named
+	return pgerr.AtServer(server, &named)
 }

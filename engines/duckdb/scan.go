@@ -89,7 +89,7 @@ func (s *scan) fetch() error {
 		}
 		batch, err := s.stream.Next(s.run.ctx)
 		if err == io.EOF && s.run.ctx.Err() != nil { // a driver may end a cancelled result as if it were whole
-			err = ended(s.run.ctx)
+			err = pgerr.Ended(s.run.ctx)
 		}
 		if err != nil {
 			return err

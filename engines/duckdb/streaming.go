@@ -32,7 +32,7 @@ func onlyReads(t bindings.StatementType) bool {
 // execute prepares and starts one statement. Blocking operators do their whole work in here.
 func (c *connection) execute(ctx context.Context, sql string, args []*string, may permit) (*cursor, error) {
 	if ctx.Err() != nil {
-		return nil, ended(ctx)
+		return nil, pgerr.Ended(ctx)
 	}
 	stop := c.watch(ctx)
 	defer stop()
@@ -40,7 +40,7 @@ func (c *connection) execute(ctx context.Context, sql string, args []*string, ma
 	if err := cur.start(sql, args, may); err != nil {
 		cur.close()
 		if ctx.Err() != nil {
-			return nil, ended(ctx)
+			return nil, pgerr.Ended(ctx)
 		}
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (cur *cursor) bind(i bindings.IdxT, arg *string) error {
 // the same to the C API, so the result is asked after every nil.
 func (cur *cursor) fetch(ctx context.Context) (bindings.DataChunk, error) {
 	if ctx.Err() != nil {
-		return bindings.DataChunk{}, ended(ctx)
+		return bindings.DataChunk{}, pgerr.Ended(ctx)
 	}
 	stop := cur.connection.watch(ctx)
 	defer stop()
@@ -103,7 +103,7 @@ func (cur *cursor) fetch(ctx context.Context) (bindings.DataChunk, error) {
 	}
 	if message := bindings.ResultError(&cur.result); message != "" {
 		if ctx.Err() != nil {
-			return chunk, ended(ctx)
+			return chunk, pgerr.Ended(ctx)
 		}
 		return chunk, errorOf(message)
 	}
@@ -122,7 +122,7 @@ func (cur *cursor) reason(ctx context.Context) error {
 		}
 		message := cur.rerun()
 		if ctx.Err() != nil {
-			return ended(ctx)
+			return pgerr.Ended(ctx)
 		}
 		if message == "" {
 			break

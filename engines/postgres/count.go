@@ -81,7 +81,7 @@ func (e *Engine) Count(ctx context.Context, target engines.Target, anew bool) er
 		return err
 	}
 	if *plain[0][0] != "t" {
-		return nameServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "rows of foreign table %q cannot be counted: %s is not a plain table of its own", target.Relation, relation(target)),
+		return pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "rows of foreign table %q cannot be counted: %s is not a plain table of its own", target.Relation, relation(target)),
 			"Partitions, parents, views, unlogged tables and tables with row security cannot be counted at another Postgres."))
 	}
 	if !anew {
@@ -145,7 +145,7 @@ func (e *Engine) countSteps(ctx context.Context, target engines.Target, steps ..
 	r := strings.NewReplacer("{s}", schema, "{t}", relation(target), "{l}", literal(relation(target)), "{q}", strings.Trim(literal(schema), "'"), "{plain}", countPlain)
 	for _, sql := range steps {
 		if _, err := t.exec(ctx, r.Replace(sql)); err != nil {
-			return nameServer(e.server, ended(ctx, err))
+			return pgerr.AtServer(e.server, pgerr.Interrupted(ctx, err))
 		}
 	}
 	return t.Commit(ctx)

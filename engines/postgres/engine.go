@@ -42,7 +42,7 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 	for {
 		c, err := e.acquire(ctx)
 		if err != nil {
-			return nil, nameServer(e.server, err)
+			return nil, pgerr.AtServer(e.server, err)
 		}
 		s, err := begin(ctx, e, c, q)
 		switch {
@@ -53,16 +53,8 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 		case e.discard(c) && ctx.Err() == nil:
 			continue // it had gone while it was idle, and this statement has not begun
 		}
-		return nil, nameServer(e.server, ended(ctx, err))
+		return nil, pgerr.AtServer(e.server, pgerr.Interrupted(ctx, err))
 	}
-}
-
-// ended is an interrupt's reason where one ended what failed.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request")
-	}
-	return err
 }
 
 // acquire returns a connection that nobody else uses.
@@ -90,7 +82,7 @@ func (e *Engine) acquire(ctx context.Context) (*connection, error) {
 		e.busy--
 		e.mu.Unlock()
 		if ctx.Err() != nil {
-			return nil, ended(ctx, err)
+			return nil, pgerr.Interrupted(ctx, err)
 		}
 		return nil, connectError(e.server, err)
 	}

@@ -64,18 +64,3 @@ func lost(err error) error {
 func malformed() error {
 	return pgerr.New(pgerr.ProtocolViolation, "the foreign server sent a malformed message")
 }
-
-// nameServer says in an error's context which server it came from.
-func nameServer(server string, err error) error {
-	pe := pgerr.From(err)
-	if pe == nil {
-		return nil
-	}
-	named := *pe
-	if where := `foreign server "` + server + `"`; named.Where == "" {
-		named.Where = where
-	} else if !strings.HasSuffix(named.Where, where) {
-		named.Where += "\n" + where
-	}
-	return &named
-}

@@ -24,13 +24,13 @@ func (e *Engine) Facts(ctx context.Context) (engines.Facts, error) {
 		return facts, err
 	}
 	if len(rows) != 1 || len(rows[0]) != 2 || rows[0][0] == nil || rows[0][1] == nil {
-		return facts, nameServer(e.server, pgerr.New(pgerr.FdwError, "the foreign server does not say what it is"))
+		return facts, pgerr.AtServer(e.server, pgerr.New(pgerr.FdwError, "the foreign server does not say what it is"))
 	}
 	if facts.Version, err = strconv.Atoi(*rows[0][0]); err != nil {
-		return facts, nameServer(e.server, malformed())
+		return facts, pgerr.AtServer(e.server, malformed())
 	}
 	if facts.Version < oldest {
-		return facts, nameServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q runs a PostgreSQL older than 15", e.server),
+		return facts, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q runs a PostgreSQL older than 15", e.server),
 			"Upgrade it, or reach it through postgres_fdw of home."))
 	}
 	facts.Collation = *rows[0][1]

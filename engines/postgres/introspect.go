@@ -25,7 +25,7 @@ func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table
 		return nil, err
 	}
 	if len(known) == 0 {
-		return nil, nameServer(e.server, pgerr.New(pgerr.FdwSchemaNotFound, "schema %q is not present on foreign server %q", schema, e.server))
+		return nil, pgerr.AtServer(e.server, pgerr.New(pgerr.FdwSchemaNotFound, "schema %q is not present on foreign server %q", schema, e.server))
 	}
 	rows, err := e.texts(ctx, tablesSQL, schema)
 	if err != nil {

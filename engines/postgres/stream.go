@@ -46,7 +46,7 @@ func begin(ctx context.Context, e *Engine, c *connection, q engines.Query) (*str
 			err = errors.Join(pgerr.New(pgerr.FdwError, "the statement for the foreign server yields no rows"), errBroken)
 		}
 	case errors.Is(err, os.ErrDeadlineExceeded) && c.cancel():
-		err = ended(ctx, err) // and the connection is as good as before
+		err = pgerr.Interrupted(ctx, err) // and the connection is as good as before
 	}
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (s *stream) end(ctx context.Context, err error) error {
 	if err == io.EOF {
 		return err
 	}
-	return nameServer(s.engine.server, ended(ctx, err))
+	return pgerr.AtServer(s.engine.server, pgerr.Interrupted(ctx, err))
 }
 
 // letGo gives the connection back. Where the statement may still run, as a nil or interrupted err says, it is cancelled.

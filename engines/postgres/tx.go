@@ -30,7 +30,7 @@ func (e *Engine) Begin(ctx context.Context) (engines.Tx, error) {
 }
 
 func (e *Engine) readOnly() error {
-	return nameServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read-only", e.server),
+	return pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read-only", e.server),
 		"ALTER SERVER %s OPTIONS (ADD updatable 'true') allows writes, or SET instead of ADD where the option is there.", ident(e.server)))
 }
 
@@ -39,7 +39,7 @@ func (e *Engine) beginAs(ctx context.Context, sql string) (*tx, error) {
 	for {
 		c, err := e.acquire(ctx)
 		if err != nil {
-			return nil, nameServer(e.server, err)
+			return nil, pgerr.AtServer(e.server, err)
 		}
 		t := &tx{e, c}
 		_, err = t.exec(ctx, sql)
@@ -51,7 +51,7 @@ func (e *Engine) beginAs(ctx context.Context, sql string) (*tx, error) {
 		case e.discard(c) && ctx.Err() == nil:
 			continue
 		}
-		return nil, nameServer(e.server, ended(ctx, err))
+		return nil, pgerr.AtServer(e.server, pgerr.Interrupted(ctx, err))
 	}
 }
 
@@ -62,7 +62,7 @@ func (t *tx) Open(ctx context.Context, q engines.Query) (engines.Stream, error) 
 	}
 	s, err := begin(ctx, t.engine, t.connection, q)
 	if err != nil {
-		return nil, nameServer(t.engine.server, ended(ctx, err))
+		return nil, pgerr.AtServer(t.engine.server, pgerr.Interrupted(ctx, err))
 	}
 	s.borrowed = true
 	return s, nil
@@ -74,7 +74,7 @@ func (t *tx) Truncate(ctx context.Context, target engines.Target) error {
 		return err
 	}
 	_, err := t.exec(ctx, "TRUNCATE "+relation(target))
-	return nameServer(t.engine.server, err)
+	return pgerr.AtServer(t.engine.server, err)
 }
 
 // Commit ends the transaction. Where nobody can tell whether it was committed, the error says so.
@@ -90,7 +90,7 @@ func (t *tx) Commit(ctx context.Context) error {
 		err = errors.Join(pgerr.New("08007", "the connection broke during COMMIT at the foreign server: it may have been committed or not"), err)
 	}
 	t.end(err)
-	return nameServer(t.engine.server, err)
+	return pgerr.AtServer(t.engine.server, err)
 }
 
 // Rollback undoes everything; after the end it does nothing.
@@ -127,7 +127,7 @@ func (t *tx) usable() error {
 // writable refuses tables that their option says not to write to.
 func (t *tx) writable(target engines.Target) error {
 	if ok, err := engines.ParseBool(target.Options["updatable"], true); err != nil || !ok {
-		return nameServer(t.engine.server, pgerr.New(pgerr.ObjectNotInPrerequisite, "foreign table %q does not allow writes", target.Relation))
+		return pgerr.AtServer(t.engine.server, pgerr.New(pgerr.ObjectNotInPrerequisite, "foreign table %q does not allow writes", target.Relation))
 	}
 	return t.usable()
 }

@@ -85,11 +85,11 @@ func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {
 func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error) {
 	config, err := connectConfig(s)
 	if err != nil {
-		return nil, nameServer(s.Name, err)
+		return nil, pgerr.AtServer(s.Name, err)
 	}
 	updatable, err := engines.ParseBool(s.Options["updatable"], false)
 	if err != nil {
-		return nil, nameServer(s.Name, err)
+		return nil, pgerr.AtServer(s.Name, err)
 	}
 	return &Engine{server: s.Name, config: config, updatable: updatable}, nil
 }

@@ -108,7 +108,7 @@ func (t *tx) addressable(ctx context.Context, target engines.Target) error {
 	rows, err := t.texts(ctx, `SELECT FROM pg_class WHERE oid = $1::text::regclass AND relkind = 'r' AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = oid)`,
 		relation(target))
 	if err == nil && len(rows) == 0 {
-		err = nameServer(t.engine.server, pgerr.Hint(
+		err = pgerr.AtServer(t.engine.server, pgerr.Hint(
 			pgerr.New(pgerr.FeatureNotSupported, "cannot update or delete rows of foreign table %q: %s is not a plain table of its own", target.Relation, relation(target)),
 			"Make foreign tables of its partitions or children and write to those."))
 	}
@@ -128,7 +128,7 @@ func (t *tx) texts(ctx context.Context, sql, arg string) ([][]*string, error) {
 func (t *tx) write(ctx context.Context, sql string, types []uint32, rows engines.Stream) (int64, error) {
 	n, err := t.writeRows(ctx, sql, types, rows)
 	if err != nil {
-		return 0, nameServer(t.engine.server, ended(ctx, err))
+		return 0, pgerr.AtServer(t.engine.server, pgerr.Interrupted(ctx, err))
 	}
 	return n, nil
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/sluicedb/sluice/engines"
@@ -32,7 +31,7 @@ const keepIdle = 8
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
 	sql, args, err := placed(q)
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	for {
 		c, err := e.acquire(ctx)
@@ -63,7 +62,7 @@ func (e *Engine) reason(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request")
 	}
-	return nameServer(e.server, e.source.failure(err))
+	return pgerr.AtServer(e.server, e.source.failure(err))
 }
 
 // acquire returns a connection that nobody else uses.
@@ -139,7 +138,7 @@ func (e *Engine) Begin(context.Context) (engines.Tx, error) {
 func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table, error) {
 	tables, err := e.source.introspect(ctx, e.texts, schema)
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	return tables, nil
 }
@@ -181,16 +180,4 @@ func (e *Engine) texts(ctx context.Context, sql string, args ...string) ([][]*st
 	}
 	defer s.Close()
 	return s.(*stream).texts(ctx)
-}
-
-// nameServer says in an error's context which server it came from.
-func nameServer(server string, err error) error {
-	pe := pgerr.From(err)
-	named := *pe
-	if where := `foreign server "` + server + `"`; named.Where == "" {
-		named.Where = where
-	} else if !strings.HasSuffix(named.Where, where) {
-		named.Where += "\n" + where
-	}
-	return &named
 }

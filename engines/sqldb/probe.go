@@ -15,7 +15,7 @@ var _ engines.Certifiable = (*Engine)(nil)
 func (e *Engine) Probes(ctx context.Context) (engines.Probes, error) {
 	p, err := e.source.probes(ctx, e.texts)
 	if err != nil {
-		return p, nameServer(e.server, err)
+		return p, pgerr.AtServer(e.server, err)
 	}
 	return p, nil
 }

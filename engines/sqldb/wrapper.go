@@ -96,11 +96,11 @@ func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {
 func (w Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error) {
 	newSource := kinds[s.Options["driver"]]
 	if newSource == nil {
-		return nil, nameServer(s.Name, pgerr.New(pgerr.FdwInvalidOption, "there is no driver %q", s.Options["driver"]))
+		return nil, pgerr.AtServer(s.Name, pgerr.New(pgerr.FdwInvalidOption, "there is no driver %q", s.Options["driver"]))
 	}
 	src, err := newSource(s)
 	if err != nil {
-		return nil, nameServer(s.Name, err)
+		return nil, pgerr.AtServer(s.Name, err)
 	}
 	return &Engine{server: s.Name, source: src}, nil
 }
