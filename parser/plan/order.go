@@ -24,18 +24,36 @@ func (s *shipper) orderAndLimit(q *pg_query.SelectStmt, e *scope, columns []scop
 	if len(keys) > 0 {
 		out += " ORDER BY " + strings.Join(keys, ", ")
 	}
-	for _, l := range []struct {
-		word string
-		n    *pg_query.Node
-	}{{" LIMIT ", q.LimitCount}, {" OFFSET ", q.LimitOffset}} {
-		if l.n == nil || l.n.GetAConst().GetIsnull() || l.n == q.LimitCount && ties != "" {
-			continue
-		}
-		number, ok := s.count(l.n, e)
-		if !ok {
+	var rows, skipped string
+	if !q.LimitCount.GetAConst().GetIsnull() && q.LimitCount != nil && ties == "" {
+		if rows, ok = s.count(q.LimitCount, e); !ok {
 			return "", false
 		}
-		out += l.word + number
+	}
+	if !q.LimitOffset.GetAConst().GetIsnull() && q.LimitOffset != nil {
+		if skipped, ok = s.count(q.LimitOffset, e); !ok {
+			return "", false
+		}
+	}
+	limit, ok := s.limit(rows, skipped, len(keys) > 0)
+	return out + limit, ok
+}
+
+// limit prints how many rows a query yields, and behind how many; either may be empty.
+func (s *shipper) limit(rows, skipped string, ordered bool) (string, bool) {
+	out := ""
+	if l, ok := s.d.(dialect.Limiter); ok && rows+skipped != "" {
+		if out, ok = l.Limit(rows, skipped, ordered); !ok {
+			s.no("this LIMIT is evaluated at home")
+			return "", false
+		}
+		return out, true
+	}
+	if rows != "" {
+		out = " LIMIT " + rows
+	}
+	if skipped != "" {
+		out += " OFFSET " + skipped
 	}
 	return out, true
 }
