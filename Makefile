@@ -31,6 +31,9 @@ COMPILER := gcc:gcc g++:g++
 SERVER := initdb:postgresql psql:postgresql-client
 # What tests that need it are skipped without.
 OTHERS := mariadbd:mariadb-server
+# Where the tests against servers from package registries are, and what these need of Debian.
+REAL_PACKAGES ?= ./internal/trinotest
+REGISTRIES := mvn:maven
 
 .PHONY: help
 help: ## Show this list
@@ -64,9 +67,16 @@ versions: ## Run wire scripts and home's tests on each Postgres version (VERSION
 	@.ci/versions $(GO) $(VERSIONS)
 
 .PHONY: interop
-interop: build ## Run real clients against the proxy (INTEROP_FLAGS)
+interop: build ## Run real clients against the proxy, and then real servers (INTEROP_FLAGS: only clients)
 	@.ci/need $(COMPILER) $(SERVER)
 	$(GO) run ./interop $(INTEROP_FLAGS)
+	@[ -n "$(INTEROP_FLAGS)" ] || $(MAKE) --no-print-directory real
+
+.PHONY: real
+real: ## Run tests against servers from package registries (REAL_PACKAGES)
+	@.ci/need $(COMPILER) $(SERVER)
+	@.ci/need $(REGISTRIES) || echo "Tests that need it are skipped."
+	@.ci/real $(GO) $(REAL_PACKAGES)
 
 .PHONY: fuzz
 fuzz: ## Compare random messages with Postgres' answers (FUZZ_SECONDS, FUZZ_SEED)

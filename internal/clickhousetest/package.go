@@ -7,7 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/sluicedb/sluice/internal/registry"
 )
 
 // binary is where the server lies below the directory that its packages are unpacked in.
@@ -21,18 +22,11 @@ func root() (string, error) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return "", errors.New("only Debian has the package clickhouse-server")
 	}
-	cache, err := cacheDir()
+	cache, unlock, err := registry.Cache("clickhouse")
 	if err != nil {
 		return "", err
 	}
-	lock, err := os.OpenFile(filepath.Join(cache, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", err
-	}
+	defer func() { _ = unlock() }()
 	dir := filepath.Join(cache, "root")
 	if _, err := os.Stat(filepath.Join(dir, binary)); err == nil {
 		return dir, nil
@@ -40,25 +34,11 @@ func root() (string, error) {
 	return dir, fetch(cache, dir)
 }
 
-// cacheDir is kept between runs.
-func cacheDir() (string, error) {
-	base := "/var/cache/sluice"
-	if os.Getuid() != 0 {
-		own, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
-		}
-		base = filepath.Join(own, "sluice")
-	}
-	dir := filepath.Join(base, "clickhouse")
-	return dir, os.MkdirAll(dir, 0o755)
-}
-
 // fetch downloads the server's package and those it needs that the machine lacks, and unpacks them.
 func fetch(cache, dir string) error {
 	names, err := missing()
 	if err != nil && os.Getuid() == 0 { // a new machine has no lists yet
-		if _, err = run(cache, "apt-get", "update"); err == nil {
+		if _, err = registry.Run(cache, "apt-get", "update"); err == nil {
 			names, err = missing()
 		}
 	}
@@ -70,7 +50,7 @@ func fetch(cache, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	if _, err := run(work, "apt-get", append([]string{"download"}, names...)...); err != nil {
+	if _, err := registry.Run(work, "apt-get", append([]string{"download"}, names...)...); err != nil {
 		return err
 	}
 	packages, err := filepath.Glob(filepath.Join(work, "*.deb"))
@@ -79,7 +59,7 @@ func fetch(cache, dir string) error {
 	}
 	unpacked := filepath.Join(work, "root")
 	for _, p := range packages {
-		if _, err := run(work, "dpkg", "-x", p, unpacked); err != nil {
+		if _, err := registry.Run(work, "dpkg", "-x", p, unpacked); err != nil {
 			return err
 		}
 	}
@@ -91,7 +71,7 @@ func fetch(cache, dir string) error {
 
 // missing lists the packages that an install would bring.
 func missing() ([]string, error) {
-	out, err := run("", "apt-get", "-s", "install", "--no-install-recommends", "clickhouse-server")
+	out, err := registry.Run("", "apt-get", "-s", "install", "--no-install-recommends", "clickhouse-server")
 	if err != nil {
 		return nil, err
 	}
@@ -105,17 +85,4 @@ func missing() ([]string, error) {
 		return nil, errors.New("apt-get would install nothing for clickhouse-server")
 	}
 	return names, nil
-}
-
-// run returns what a command prints.
-func run(dir, name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		return "", fmt.Errorf("%s %s: %w: %s", name, args[0], err, lines[len(lines)-1])
-	}
-	return string(out), nil
 }
