@@ -138,6 +138,16 @@ type Counter interface {
 	// CountQuery is the query for the number of rows of a counted table. It yields one row of two bigints: the number, NULL
 	// where it is not known yet; and 1 where it is sure, 0 where rows may have been written that nobody counted.
 	CountQuery(t Target) Query
+	// Verify compares that number with the rows, both as of one moment, while writers go on. It has a wrong one put right where it is
+	// to repair and the number is kept apart from the rows.
+	Verify(ctx context.Context, t Target, repair bool) (Verified, error)
+}
+
+// Verified is what a comparison of a count with the rows has found.
+type Verified struct {
+	Stored   *int64 // nil where the number was not known
+	Actual   int64
+	Repaired bool // the number is right now
 }
 
 // Target is a remote table that is written to.

@@ -112,9 +112,10 @@ func (s *Session) showActivity(ctx context.Context, x *execution) error {
 	return nil
 }
 
+const verifier = "verify_statistics"
+
 // noteVerify shows a comparison of counters that home is about to run, until the transaction or the group of messages ends.
 func (s *Session) noteVerify(x *execution) {
-	const verifier = "verify_statistics"
 	if x.explained || !strings.Contains(x.statement.Text, verifier) {
 		return
 	}

@@ -45,6 +45,8 @@ func (s *Session) utility(st *parser.Statement) utility {
 		return s.materialize
 	case s.snapshot.Installed && calls(st, "certify") != nil:
 		return s.certifies
+	case len(s.snapshot.Remotely) > 0 && calls(st, verifier) != nil:
+		return s.verifyStatistics
 	case s.snapshot.Installed && calls(st, "document") != nil:
 		return s.document
 	case s.snapshot.Installed && createsHandle(n):

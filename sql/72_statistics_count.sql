@@ -140,21 +140,66 @@ CREATE OR REPLACE FUNCTION sluice.verify_statistics(INOUT relation regclass DEFA
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted constant regclass := verify_statistics.relation;
+    told constant text := nullif(current_setting('sluice.server_verified', true), '');
     s record;
 BEGIN
+    PERFORM set_config('sluice.server_verified', '', true); -- it is of this call
     FOR s IN SELECT t.id, t.relation FROM sluice.table_statistics t WHERE wanted IS NULL OR t.relation = wanted ORDER BY t.relation LOOP
         RETURN QUERY SELECT s.relation, c."group", c.stored, c.actual, verify_statistics.repair AND c.stored <> c.actual
             FROM sluice.compare_counts(s.id, verify_statistics.repair) c;
     END LOOP;
     IF wanted IS NOT NULL AND s.id IS NULL THEN
         PERFORM sluice.must_be_counted(wanted);
-        RAISE feature_not_supported USING MESSAGE = format('rows of foreign table %s are counted by its server, which has its counters and rows', wanted),
-            HINT = 'Where they are unverified, untrack and track it: then they are counted anew.';
     END IF;
+    FOR s IN SELECT f.relation, c.* FROM sluice.foreign_to_verify(wanted) AS f (relation) LEFT JOIN jsonb_to_recordset(told::jsonb) AS c (relation oid, stored bigint, actual bigint, repaired boolean)
+        ON c.relation = f.relation
+    LOOP
+        IF s.actual IS NULL THEN
+            RAISE feature_not_supported USING MESSAGE = format('rows of foreign table %s are counted by its server, which nobody has asked', s.relation),
+                HINT = 'Through Sluice, write SELECT ... FROM sluice.verify_statistics(...), with nothing else in FROM, and no column or subquery among the arguments.';
+        END IF;
+        RETURN QUERY SELECT s.relation, NULL::jsonb, s.stored, s.actual, s.repaired;
+    END LOOP;
 END
 $$;
 REVOKE ALL ON FUNCTION sluice.verify_statistics(regclass, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION sluice.verify_statistics(regclass, boolean) IS 'compares counts with the rows of their tables, and repairs them';
+
+-- The foreign tables that a call is for; one whose server is yet to begin to count fails where it is meant.
+CREATE OR REPLACE FUNCTION sluice.foreign_to_verify(wanted regclass) RETURNS SETOF regclass
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f record;
+BEGIN
+    FOR f IN SELECT t.relation, t.made FROM sluice.table_statistics_foreign t WHERE NOT t.dropped AND (wanted IS NULL OR t.relation = wanted) ORDER BY t.relation LOOP
+        IF f.made THEN
+            RETURN NEXT f.relation;
+        ELSIF wanted IS NOT NULL THEN
+            RAISE object_not_in_prerequisite_state USING MESSAGE = format('rows of foreign table %s are not counted yet', f.relation),
+                HINT = 'Its server is asked to within seconds; sluice.table_count says where it has refused.';
+        END IF;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION sluice.foreign_to_verify(regclass) IS 'foreign tables whose counts are to be compared with their rows';
+
+-- The arguments of a call, what servers are to do for it, and how long that may take, for who may make it.
+CREATE OR REPLACE FUNCTION sluice.verify_arguments(relation regclass DEFAULT NULL, repair boolean DEFAULT false) RETURNS text[]
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT has_function_privilege('sluice.verify_statistics(regclass, boolean)', 'EXECUTE') THEN
+        RAISE insufficient_privilege USING MESSAGE = 'permission denied for function verify_statistics';
+    ELSIF repair AND current_setting('transaction_read_only')::boolean THEN
+        RAISE read_only_sql_transaction USING MESSAGE = 'cannot execute sluice.verify_statistics in a read-only transaction';
+    END IF;
+    RETURN ARRAY[relation::oid::text, coalesce(repair, false)::text, (
+        SELECT coalesce(json_agg(json_build_object('relation', c.oid::bigint, 'owner', c.relowner::bigint) ORDER BY c.oid), '[]')::text
+        FROM sluice.foreign_to_verify(relation) f (relation) JOIN pg_class c ON c.oid = f.relation),
+        (SELECT g.setting FROM pg_settings g WHERE g.name = 'statement_timeout')];
+END
+$$;
+GRANT EXECUTE ON FUNCTION sluice.verify_arguments(regclass, boolean), sluice.foreign_to_verify(regclass) TO PUBLIC;
+COMMENT ON FUNCTION sluice.verify_arguments(regclass, boolean) IS 'the arguments of a call of sluice.verify_statistics, by who may make it';
 
 CREATE OR REPLACE FUNCTION sluice.must_be_counted(relation regclass) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$

@@ -75,6 +75,59 @@ func TestCountersOfForeignTables(t *testing.T) {
 	want(t, conn, "INSERT INTO t VALUES (77777); SELECT sluice.table_count('t')", "42704")
 }
 
+// TestCountersOfForeignTablesVerified spoils counts of foreign tables, and has them found and put right, by those who may, while a writer is in
+// the middle of a transaction there.
+func TestCountersOfForeignTablesVerified(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE duck (id INTEGER)", "INSERT INTO duck SELECT range FROM range(500)")
+	config, err := pgconn.ParseConfig(w.direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.through = proxyURL(startBoth(t, config), w.database)
+	other := hometest.Database(t, w.home)
+	exec(t, other, "CREATE TABLE t (id int)", "INSERT INTO t SELECT generate_series(1, 100)", "CREATE TABLE late (id int)")
+	exec(t, w.through, "CREATE TABLE own (id int)", "INSERT INTO own VALUES (1)", "SELECT sluice.track_statistics('own')", "ALTER SERVER lake OPTIONS (ADD read_only 'false')",
+		"IMPORT FOREIGN SCHEMA main FROM SERVER lake INTO public", "DROP ROLE IF EXISTS sluice_verifying", "CREATE ROLE sluice_verifying")
+	t.Cleanup(func() { exec(t, w.through, "DROP OWNED BY sluice_verifying", "DROP ROLE sluice_verifying") })
+	exec(t, w.through, append(otherServer(t, other, ", updatable 'true'"), "IMPORT FOREIGN SCHEMA public FROM SERVER other INTO public",
+		"SELECT sluice.track_statistics('t'), sluice.track_statistics('duck')")...)
+	conn, direct, beside := connect(t, w.through), connect(t, w.direct), connect(t, other)
+	for table, n := range map[string]string{"t": "100", "duck": "500"} {
+		becomes(t, conn, "SELECT sluice.table_count('"+table+"')", n)
+	}
+	const found = `SELECT string_agg(concat(relation, '|', "group", '|', stored, '|', actual, '|', repaired), ' ' ORDER BY relation::text) FROM sluice.verify_statistics`
+	want(t, conn, found+"()", "duck||500|500|f own||1|1|f t||100|100|f")
+	exec(t, other, "ALTER TABLE t DISABLE TRIGGER sluice_count_insert; INSERT INTO t VALUES (101), (102); ALTER TABLE t ENABLE ALWAYS TRIGGER sluice_count_insert")
+	exec1(t, beside, "BEGIN")
+	exec1(t, beside, "INSERT INTO t VALUES (103)")
+	for _, step := range []struct{ sql, answer string }{
+		{"SELECT sluice.table_count('t')", "100"}, // which nobody can know to be wrong
+		{found + "('t')", "t||100|102|f"}, {"BEGIN; " + found + "(repair => true, relation => 't'); ROLLBACK", "BEGIN\nt||100|102|t\nROLLBACK"},
+		{"SELECT v.stored - v.actual, relation FROM sluice.verify_statistics('t') v WHERE actual > 0", "0|t"},
+		{found + "('own')", "own||1|1|f"},
+		{"BEGIN READ ONLY; " + found + "('t', true)", "25006"}, {"ROLLBACK", "ROLLBACK"},
+		{"BEGIN; INSERT INTO t VALUES (7); " + found + "('t', true)", "0A000"}, {"ROLLBACK", "ROLLBACK"},
+		{"SELECT sluice.verify_statistics('t')", "0A000"}, {"SELECT count(*) FROM t, sluice.verify_statistics('t')", "0A000"},
+		{found + "('late')", "42704"}, {found + "(NULL::regclass, NULL)", "duck||500|500|f own||1|1|f t||102|102|f"},
+		{"SET ROLE sluice_verifying", "SET"}, {found + "('t')", "42501"}, {"RESET ROLE", "RESET"},
+		{"GRANT EXECUTE ON FUNCTION sluice.verify_statistics TO sluice_verifying; SET ROLE sluice_verifying", "GRANT\nSET"}, {found + "('t')", "t||102|102|f"}, {"RESET ROLE", "RESET"},
+	} {
+		want(t, conn, step.sql, step.answer)
+	}
+	exec1(t, beside, "COMMIT")
+	want(t, conn, found+"('t')", "t||103|103|f")
+	want(t, conn, "SELECT sluice.table_count('t')", "103")
+	want(t, direct, found+"('t')", "0A000") // nobody asks the server
+	exec(t, other, "ALTER TABLE t DISABLE TRIGGER sluice_count_insert; INSERT INTO t VALUES (104)")
+	want(t, conn, found+"('t', true)", "t||103|104|t")
+	exec(t, other, "INSERT INTO t VALUES (105)")
+	want(t, conn, "SELECT row_count, source FROM sluice.table_counts WHERE relation = 't'::regclass", "105|engine")
+	var stored, actual int64
+	if err := conn.QueryRow(timed(t), "SELECT stored, actual FROM sluice.verify_statistics($1::text::regclass, $2)", "t", false).Scan(&stored, &actual); err != nil || stored != 105 || actual != 105 {
+		t.Errorf("%d of %d: %v", stored, actual, err)
+	}
+}
+
 // TestCountersOfForeignTablesByRole asks for counts as roles that may not see a foreign table, or not all of its rows.
 func TestCountersOfForeignTablesByRole(t *testing.T) {
 	c, home, _ := remoteTables(t, ", updatable 'true'", "CREATE TABLE t (id int)", "INSERT INTO t SELECT generate_series(1, 100)")

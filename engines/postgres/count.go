@@ -141,14 +141,19 @@ func (e *Engine) countSteps(ctx context.Context, target engines.Target, steps ..
 		return err
 	}
 	defer func() { _ = t.Rollback() }() // after the commit it does nothing
-	schema := countSchema(target)
-	r := strings.NewReplacer("{s}", schema, "{t}", relation(target), "{l}", literal(relation(target)), "{q}", strings.Trim(literal(schema), "'"), "{plain}", countPlain)
+	names := countNames(target)
 	for _, sql := range steps {
-		if _, err := t.exec(ctx, r.Replace(sql)); err != nil {
+		if _, err := t.exec(ctx, names.Replace(sql)); err != nil {
 			return pgerr.AtServer(e.server, pgerr.Interrupted(ctx, err))
 		}
 	}
 	return t.Commit(ctx)
+}
+
+// countNames puts the names of a table into the statements that count its rows.
+func countNames(target engines.Target) *strings.Replacer {
+	schema := countSchema(target)
+	return strings.NewReplacer("{s}", schema, "{t}", relation(target), "{l}", literal(relation(target)), "{q}", strings.Trim(literal(schema), "'"), "{plain}", countPlain)
 }
 
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

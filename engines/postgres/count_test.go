@@ -73,3 +73,85 @@ func TestCount(t *testing.T) {
 		t.Errorf("%s things are left behind", got[0][0])
 	}
 }
+
+// TestVerify compares a count with the rows, and repairs it again and again, while sessions write to the table and others break the count:
+// what is found is as of one moment, and no write is lost.
+func TestVerify(t *testing.T) {
+	s := server(t, map[string]string{"updatable": "true"}, "CREATE TABLE t (id int)", "INSERT INTO t SELECT generate_series(1, 500)")
+	e := open(t, s)
+	target := engines.Target{Relation: "t", Schema: "public"}
+	if err := e.Count(t.Context(), target, true); err != nil {
+		t.Fatal(err)
+	}
+	const spoil = "INSERT INTO public.sluice_table_statistics (relation, rows) VALUES ('public.t'::regclass, 7)"
+	check := func(repair bool, want string) {
+		t.Helper()
+		v, err := e.Verify(t.Context(), target, repair)
+		if err != nil || v.Stored == nil {
+			t.Fatalf("%v: %v", v, err)
+		}
+		if got := fmt.Sprint(*v.Stored-v.Actual, v.Repaired); got != want {
+			t.Errorf("it is wrong by, and repaired: %s, want %s", got, want)
+		}
+	}
+	held, err := e.beginAs(t.Context(), "BEGIN READ WRITE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Rollback() }()
+	if _, err := held.exec(t.Context(), "INSERT INTO public.t SELECT generate_series(1, 30)"); err != nil { // which commits behind a repair that has not seen it
+		t.Fatal(err)
+	}
+	if err := e.countSteps(t.Context(), target, spoil); err != nil {
+		t.Fatal(err)
+	}
+	check(false, "7 false")
+	check(true, "7 true")
+	check(true, "0 false")
+	if err := held.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(false, "0 false")
+	var wg sync.WaitGroup
+	for who := range 3 {
+		wg.Go(func() {
+			for i := range 60 {
+				sql := fmt.Sprintf("INSERT INTO public.t SELECT generate_series(1, %d)", i%5)
+				switch {
+				case who == 0 && i%10 == 0:
+					sql = "TRUNCATE public.t"
+				case who == 1 && i%10 == 0:
+					sql = "DELETE FROM public.t WHERE id < 3"
+				}
+				if err := e.countSteps(t.Context(), target, sql); err != nil {
+					t.Errorf("%s: %v", sql, err)
+				}
+			}
+		})
+	}
+	for range 2 {
+		wg.Go(func() { // at the same time, which must not put the same difference right twice
+			for range 20 {
+				if err := e.countSteps(t.Context(), target, spoil); err != nil {
+					t.Error(err)
+				}
+				if _, err := e.Verify(t.Context(), target, true); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	check(false, "0 false")
+	for _, sql := range []string{"ALTER TABLE public.t DISABLE TRIGGER sluice_count_insert", "INSERT INTO public.t VALUES (1), (2)"} {
+		if err := e.countSteps(t.Context(), target, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(false, "-2 false")
+	check(true, "-2 true")
+	if err := e.countSteps(t.Context(), target, "INSERT INTO public.t VALUES (3)"); err != nil {
+		t.Fatal(err)
+	}
+	check(true, "0 false")
+}

@@ -115,8 +115,13 @@ func (t *tx) addressable(ctx context.Context, target engines.Target) error {
 	return err
 }
 
-func (t *tx) texts(ctx context.Context, sql, arg string) ([][]*string, error) {
-	s, err := t.Open(ctx, engines.Query{SQL: sql, Args: []*string{&arg}})
+// texts reads a bounded result within the transaction.
+func (t *tx) texts(ctx context.Context, sql string, args ...string) ([][]*string, error) {
+	q := engines.Query{SQL: sql}
+	for i := range args {
+		q.Args = append(q.Args, &args[i])
+	}
+	s, err := t.Open(ctx, q)
 	if err != nil {
 		return nil, err
 	}
