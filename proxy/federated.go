@@ -12,6 +12,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
@@ -115,7 +116,7 @@ func (s *Session) remoteFeed(ctx context.Context, x *execution, in *plan.Input, 
 		return nil, err
 	}
 	if keys != nil {
-		q.SQL, q.Args = in.BoundSQL, append(slices.Clone(q.Args), keys)
+		q.SQL, q.Args = dialect.Declared(asked.server, in.BoundSQL), append(slices.Clone(q.Args), keys)
 	}
 	return func(ctx context.Context) (engines.Stream, error) {
 		return s.screened(ctx, x, asked, func(ctx context.Context) (engines.Stream, error) { return engine.Open(ctx, q) })

@@ -240,7 +240,7 @@ func (s *Session) locate(ctx context.Context, x *execution, q query) (engines.En
 		q.role = x.facts.User
 	}
 	engine, err := s.engine(ctx, q.server, q.role)
-	return engine, engines.Query{SQL: q.sql, Args: args, Formats: q.formats, Styles: q.styles, Fields: q.fields, Tag: s.queryTag(x)}, err
+	return engine, engines.Query{SQL: dialect.Declared(q.server, q.sql), Args: args, Formats: q.formats, Styles: q.styles, Fields: q.fields, Tag: s.queryTag(x)}, err
 }
 
 // copyFormat returns the formats in which an input's values are wanted for COPY: binary where all of its types have a form

@@ -18,8 +18,13 @@ var trinoTypes = map[uint32]string{
 // Name returns "trino".
 func (Trino) Name() string { return "trino" }
 
-// Ships says that home computes what is more than reading columns.
-func (Trino) Ships() Extent { return Columns }
+var (
+	_ Standard = Trino{}
+	_ Limiter  = Trino{}
+)
+
+// Ships says that whole statements go to the engine.
+func (Trino) Ships() Extent { return Statements }
 
 // Type returns the type that values of a Postgres type are shipped in. Types without a counterpart, and numeric beyond 38
 // digits or without a precision, travel as text, which loses nothing.
@@ -46,7 +51,7 @@ func (d Trino) Column(c *catalog.Column, alias string) string {
 	switch {
 	case remote == "json":
 		return "json_format(" + name + ")"
-	case strings.EqualFold(strings.ReplaceAll(remote, ", ", ","), t):
+	case strings.EqualFold(strings.ReplaceAll(remote, ", ", ","), t), t == "VARCHAR" && strings.HasPrefix(remote, "varchar"):
 		return name
 	}
 	return "CAST(" + name + " AS " + t + ")"
@@ -78,5 +83,26 @@ func (Trino) RowID() string { return "NULL" }
 // Verbatim is false.
 func (Trino) Verbatim() bool { return false }
 
-// Table lists nothing.
-func (Trino) Table() Index { return nil }
+// Computes leaves floats, whose NaN and -0 the two order otherwise, and JSON to home.
+func (Trino) Computes(c *catalog.Column) bool { return !Plain(c.Type).IsFloat() && c.Type != jsonOID }
+
+// Stripped takes the blanks off the end of a text.
+func (Trino) Stripped(sql string) string { return "trim(TRAILING ' ' FROM " + sql + ")" }
+
+// Listed looks for a value in an array that is made of JSON, which has no uuid.
+func (d Trino) Listed(placeholder, value string, of Type) (string, bool) {
+	list := "CAST(json_parse(CAST(" + placeholder + " AS VARCHAR)) AS ARRAY(" + d.Type(of.OID, -1) + "))"
+	return "(" + value + " IN (SELECT k FROM UNNEST(" + list + ") AS u (k)))", of.OID != uuidOID
+}
+
+// Limit has OFFSET in front; a number that is a parameter is left to home.
+func (Trino) Limit(rows, skipped string, _ bool) (string, bool) {
+	out := ""
+	if skipped != "" {
+		out = " OFFSET " + skipped
+	}
+	if rows != "" {
+		out += " LIMIT " + rows
+	}
+	return out, !strings.Contains(out, "$")
+}

@@ -53,6 +53,11 @@ func (s *shipper) inParameter(l *pg_query.Node, n int, all bool, e *scope) (stri
 	if element.OID == 0 || s.b.req.HoldParams || t.IsInt() != element.IsInt() || !comparableTypes(t, element, false) {
 		return s.no("parameter $%d is an array that is read at home", n)
 	}
+	if s.standard != nil {
+		if _, ok := s.standard.Listed("", "", element); !ok {
+			return s.no("parameter $%d is an array that is read at home", n)
+		}
+	}
 	number := s.b.momentOf(Moment{
 		SQL: "(SELECT pg_catalog.json_agg(u) FROM pg_catalog.unnest($" + strconv.Itoa(n) + ") AS u)", Type: listOID,
 	})
@@ -61,6 +66,10 @@ func (s *shipper) inParameter(l *pg_query.Node, n int, all bool, e *scope) (stri
 		not = "NOT "
 	}
 	of := s.d.Type(element.OID, -1)
+	if s.standard != nil {
+		sql, _ := s.standard.Listed("$"+s.place(number), arg, element)
+		return "(" + not + sql + ")", boolean, true
+	}
 	return "(" + not + "list_contains(CAST(CAST($" + s.place(number) + " AS JSON) AS " + of + "[]), CAST(" + arg + " AS " + of + ")))", boolean, true
 }
 

@@ -145,6 +145,10 @@ func (k key) among(param string, ints bool) string {
 		array := map[bool]string{true: "int8[]", false: "text[]"}[ints]
 		return column + " OPERATOR(pg_catalog.=) ANY (CAST(" + param + " AS pg_catalog." + array + "))"
 	}
+	if d, ok := k.source.dialect.(dialect.Standard); ok {
+		sql, _ := d.Listed(param, column, dialect.Plain(map[bool]uint32{true: int8OID, false: textOID}[ints]))
+		return sql
+	}
 	array := map[bool]string{true: "BIGINT[]", false: "VARCHAR[]"}[ints]
 	return column + " IN (SELECT unnest(CAST(CAST(" + param + " AS JSON) AS " + array + ")))"
 }

@@ -178,7 +178,10 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		if kind == dialect.Operator {
 			s.widen(name, out, &t)
 		}
-		sql := opaque(entry, out, t, s.print(entry.SQL, out, t))
+		sql := s.print(entry.SQL, out, t)
+		if s.standard == nil {
+			sql = opaque(entry, out, t, sql)
+		}
 		if len(sql) > longest {
 			s.no("an expression that long is evaluated at home")
 			return "", typ{}, false
@@ -234,7 +237,7 @@ func castsBadly(name string, list []operand) bool {
 // no more: unless the statement may be computed at home should it not fit.
 func (s *shipper) widen(op string, list []operand, t *typ) {
 	p, scale, ok := t.Decimal()
-	if !ok || len(list) != 2 || p <= dialect.Narrowest || max(list[0].typ.Held(), list[1].typ.Held()) > dialect.Narrowest {
+	if s.standard != nil || !ok || len(list) != 2 || p <= dialect.Narrowest || max(list[0].typ.Held(), list[1].typ.Held()) > dialect.Narrowest {
 		return
 	}
 	if s.narrow && scale <= dialect.Narrowest {

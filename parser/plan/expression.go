@@ -14,13 +14,14 @@ import (
 
 // shipper prints parts of a statement for one engine, as far as they are proven to mean there what they mean here.
 type shipper struct {
-	b      *builder
-	d      dialect.Dialect
-	simple dialect.Simple // d, where its engine gets simple statements alone; else nil
-	quirky dialect.Quirky // d, where its engine has quirks; else nil
-	params []int          // statement parameters in the order of the placeholders
-	places map[int]int    // of each parameter in params, where it still stands there
-	reason string         // the first thing that cannot be shipped
+	b        *builder
+	d        dialect.Dialect
+	simple   dialect.Simple   // d, where its engine gets simple statements alone; else nil
+	quirky   dialect.Quirky   // d, where its engine has quirks; else nil
+	standard dialect.Standard // d, where its engine has the standard's words alone; else nil
+	params   []int            // statement parameters in the order of the placeholders
+	places   map[int]int      // of each parameter in params, where it still stands there
+	reason   string           // the first thing that cannot be shipped
 	// guarded says that the engine may raise an error for values that Postgres computes with: home then does it all.
 	guarded bool
 	// raises says that it may raise one where Postgres does: which rows it comes to is the plan's affair.
@@ -36,7 +37,8 @@ type shipper struct {
 func (b *builder) newShipper(d dialect.Dialect) *shipper {
 	simple, _ := d.(dialect.Simple)
 	quirky, _ := d.(dialect.Quirky)
-	return &shipper{b: b, d: d, simple: simple, quirky: quirky, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
+	standard, _ := d.(dialect.Standard)
+	return &shipper{b: b, d: d, simple: simple, quirky: quirky, standard: standard, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
 }
 
 // shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.

@@ -94,6 +94,10 @@ func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, boo
 	}
 	// Unless lateral, the other relations of this level are not visible inside; outer levels and expressions are.
 	within, lateral := &scope{ctes: e.ctes, outer: e.outer}, ""
+	if sub.Lateral && s.standard != nil {
+		s.unproven("LATERAL")
+		return "", false
+	}
 	if sub.Lateral {
 		within, lateral = e, "LATERAL "
 	}

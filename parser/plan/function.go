@@ -111,6 +111,9 @@ func (s *shipper) aggregate(name string, f *pg_query.FuncCall, list []operand, c
 	if !ok || len(f.AggOrder) > 0 != strings.Contains(sql, "$o") || f.AggDistinct && !strings.Contains(sql, "$d") {
 		return s.unproven("function %s(%s)", name, typeNames(list))
 	}
+	if s.standard != nil && f.Over != nil && condition != "" {
+		return s.unproven("FILTER over a window")
+	}
 	order, ok := s.sorted(f, condition, e)
 	if !ok {
 		return "", typ{}, false

@@ -87,6 +87,10 @@ func (s *shipper) setEntries(list []*pg_query.Node, e *scope, columns []scopeCol
 			parts = append(parts, sql)
 			continue
 		}
+		if s.standard != nil && n.GetColumnRef() == nil {
+			s.unproven("grouping sets over anything but columns")
+			return nil, false
+		}
 		if i := target(n, columns, e, false); i >= 0 && columns[i].fixed || i < 0 && !refers(n) {
 			s.constantSets()
 			return nil, false

@@ -54,6 +54,9 @@ func spanOf(n *pg_query.Node) (span, bool) {
 // intervalLiteral prints an interval literal.
 func (s *shipper) intervalLiteral(n *pg_query.Node) (string, typ, bool) {
 	v, ok := spanOf(n)
+	if s.standard != nil {
+		return s.unproven("an interval")
+	}
 	if !ok {
 		return s.no("this interval is read at home")
 	}
@@ -83,7 +86,7 @@ func (s *shipper) foldDate(x *pg_query.A_Expr, op string) (string, typ, bool) {
 		return "", typ{}, false
 	}
 	text = day.Format(time.DateOnly)
-	sql := "CAST('" + text + " 00:00:00' AS TIMESTAMP)"
+	sql := "CAST('" + text + " 00:00:00' AS " + s.d.Type(timestampOID, -1) + ")"
 	s.midnights[sql] = "CAST('" + text + "' AS DATE)"
 	return sql, dialect.Plain(timestampOID), true
 }

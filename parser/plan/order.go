@@ -63,6 +63,10 @@ func (s *shipper) ties(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) 
 	if q.LimitOption != pg_query.LimitOption_LIMIT_OPTION_WITH_TIES {
 		return "", true
 	}
+	if s.standard != nil {
+		s.unproven("WITH TIES")
+		return "", false
+	}
 	if e.outer != nil { // a key may be an outer query's, by which DuckDB ranks nothing
 		s.no("WITH TIES of a sub-select is evaluated at home")
 		return "", false

@@ -71,6 +71,10 @@ func (s *shipper) with(w *pg_query.WithClause, e *scope) (string, bool) {
 
 // tableExpression prints the query of one common table expression.
 func (s *shipper) tableExpression(c *pg_query.CommonTableExpr, q *pg_query.SelectStmt, recursive bool, e *scope) (string, scopeRelation, bool) {
+	if recursive && refersTo(q, c.Ctename) && s.standard != nil {
+		s.unproven("WITH RECURSIVE")
+		return "", scopeRelation{}, false
+	}
 	if recursive && refersTo(q, c.Ctename) {
 		return s.recursive(c, q, e)
 	}
@@ -157,6 +161,10 @@ func (s *shipper) distinct(q *pg_query.SelectStmt, e *scope, columns []scopeColu
 			s.unproven("DISTINCT over columns of these types")
 		}
 		return "DISTINCT ", allGroupable(columns)
+	}
+	if s.standard != nil {
+		s.unproven("DISTINCT ON")
+		return "", false
 	}
 	var keys []string
 	for _, n := range q.DistinctClause {

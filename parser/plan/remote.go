@@ -29,7 +29,7 @@ func (b *builder) remote() *Plan {
 			b.because("relations of several servers take part")
 			return nil
 		}
-		if b.sources[i].role != b.sources[0].role && b.sources[i].dialect.Verbatim() {
+		if _, standard := b.sources[i].dialect.(dialect.Standard); b.sources[i].role != b.sources[0].role && (standard || b.sources[i].dialect.Verbatim()) {
 			b.because("relations are read as several roles")
 			return nil
 		}
@@ -54,7 +54,7 @@ func (b *builder) remote() *Plan {
 		return nil
 	}
 	return &Plan{
-		Route: Remote, Server: b.sources[0].server, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
+		Route: Remote, Server: b.sources[0].server, Role: b.sources[0].role, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
 		Copy: format, whole: b.scanned(sel), Rows: b.yielded(sel), Guarded: s.guarded,
 	}
 }
@@ -66,7 +66,7 @@ func (s *shipper) statement(sel *pg_query.SelectStmt, format *CopyFormat) (strin
 	s.narrow = format == nil && blocking(sel) || sorted
 	sql, columns, ok := s.query(sel, nil)
 	if ok && sorted && (s.guarded || s.b.governed && s.raises) {
-		sql += " ORDER BY ALL"
+		sql += s.byAll(columns)
 	}
 	if ok && s.guarded && !s.narrow {
 		s.beyond()
@@ -77,6 +77,18 @@ func (s *shipper) statement(sel *pg_query.SelectStmt, format *CopyFormat) (strin
 		return "", false
 	}
 	return s.promised(sql, columns)
+}
+
+// byAll orders rows by all of their columns.
+func (s *shipper) byAll(columns []scopeColumn) string {
+	if s.standard == nil {
+		return " ORDER BY ALL"
+	}
+	places := make([]string, len(columns))
+	for i := range places {
+		places[i] = itoa(i + 1)
+	}
+	return " ORDER BY " + strings.Join(places, ", ")
 }
 
 // beyond notes that an engine may find values out of bounds when it is too late to let home compute.
@@ -190,8 +202,12 @@ func (s *shipper) promised(sql string, columns []scopeColumn) (string, bool) {
 		}
 		names[i] = s.d.Identifier("c" + itoa(i+1))
 		casts[i] = names[i]
-		if b.natural(c.typ, f) {
+		if s.natural(c.typ, f) {
 			continue
+		}
+		if s.standard != nil { // which forgets the order of what a sub-select yields
+			b.because("column %q would have another scale", f.Name)
+			return "", false
 		}
 		plain = false
 		casts[i] = "CAST(" + names[i] + " AS " + s.d.Type(f.OID, f.Typmod) + ")"
@@ -211,6 +227,11 @@ func yields(t typ, f engines.Field) bool {
 }
 
 // natural reports that the engine yields a column in a form that needs no cast.
-func (b *builder) natural(t typ, f engines.Field) bool {
-	return t.OID != numericOID || f.Typmod == -1 || t.Typmod == f.Typmod
+func (s *shipper) natural(t typ, f engines.Field) bool {
+	if t.OID != numericOID || f.Typmod == -1 || t.Typmod == f.Typmod {
+		return true
+	}
+	_, scale, ok := t.Decimal()
+	_, wanted, known := dialect.Type{OID: f.OID, Typmod: f.Typmod}.Decimal()
+	return s.standard != nil && ok && known && scale == wanted
 }

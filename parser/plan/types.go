@@ -42,8 +42,9 @@ var (
 
 func columnTyp(c *catalog.Column, d dialect.Dialect) typ {
 	simple, ok := d.(dialect.Simple)
+	standard, plain := d.(dialect.Standard)
 	return typ{
-		Opaque:   ok && !simple.Computes(c),
+		Opaque:   ok && !simple.Computes(c) || plain && !standard.Computes(c),
 		NotNull:  ok && c.NotNull,
 		Askew:    ok && !simple.Empty(c),
 		AsText:   d.Type(c.Type, c.Typmod) == "VARCHAR" && !textual[c.Type],
@@ -73,6 +74,9 @@ func mayBeRow(t typ) bool {
 func (s *shipper) columnSQL(c *catalog.Column, alias string) string {
 	if s.simple != nil { // the engine strips them
 		return s.d.Column(c, alias)
+	}
+	if s.standard != nil && c.Type == bpcharOID {
+		return s.standard.Stripped(s.d.Column(c, alias))
 	}
 	return stripped(c, s.d.Column(c, alias))
 }

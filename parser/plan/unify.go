@@ -46,7 +46,7 @@ func (s *shipper) extreme(m *pg_query.MinMaxExpr, e *scope) (string, typ, bool) 
 	if !ok {
 		return "", typ{}, false
 	}
-	if !t.Sortable() || t.Wide || t.Loose || t.IsFloat() {
+	if s.standard != nil || !t.Sortable() || t.Wide || t.Loose || t.IsFloat() {
 		return s.unproven("GREATEST and LEAST over %s", t.Name())
 	}
 	name := "greatest("

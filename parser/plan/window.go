@@ -95,6 +95,10 @@ func (s *shipper) frame(w *pg_query.WindowDef, key typ) (string, bool) {
 		return "", true
 	}
 	exclusion, ok := frameExclusions[options&0x38000]
+	if s.standard != nil && (exclusion != "" || w.StartOffset != nil || w.EndOffset != nil) {
+		s.unproven("a window with such a frame")
+		return "", false
+	}
 	if !ok {
 		return "", false
 	}
