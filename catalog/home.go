@@ -13,6 +13,9 @@ type HomeRelation struct {
 	Rows int64 // an estimate, -1 where there is none, as of a view
 	// Readable says that the current role may read all columns. Otherwise Postgres decides by those that a statement uses.
 	Readable bool
+	// Shared says that any other session sees of it the rows that this one does: no policy holds for the role, it is a table and no
+	// temporary one, and the transaction has neither written anything nor a snapshot of its own.
+	Shared bool
 }
 
 // homeSQL describes relations whose OIDs are put in, a row a column. Rows are estimated as Postgres' planner does: by the density at the last
@@ -32,6 +35,8 @@ SELECT c.oid, n.nspname, c.relname, c.relkind,
    OR p.oid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree(c.oid) WHERE isleaf))
  ) ELSE -1 END,
  pg_catalog.has_table_privilege(c.oid, 'SELECT'),
+ c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,p}') AND c.relpersistence OPERATOR(pg_catalog.<>) 't' AND NOT pg_catalog.row_security_active(c.oid)
+  AND pg_catalog.pg_current_xact_id_if_assigned() IS NULL AND pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.=) 'read committed',
  a.attnum, a.attname, a.atttypid, a.atttypmod, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attcollation,
  CASE WHEN a.attcollation OPERATOR(pg_catalog.<>) t.typcollation THEN (
   SELECT pg_catalog.format('%%I.%%I', s.nspname, l.collname) FROM pg_catalog.pg_namespace s WHERE s.oid OPERATOR(pg_catalog.=) l.collnamespace
@@ -59,26 +64,26 @@ func DescribeHome(ctx context.Context, q Querier, oids []uint32) (map[uint32]*Ho
 	found := map[uint32]*HomeRelation{}
 	for i := range rows {
 		var n [5]int64
-		for j, column := range []int{0, 4, 6, 8, 9} {
+		for j, column := range []int{0, 4, 7, 9, 10} {
 			if n[j], err = strconv.ParseInt(text(rows, i, column), 10, 64); err != nil {
 				return nil, err
 			}
 		}
-		collation, err := strconv.ParseUint(text(rows, i, 12), 10, 32)
+		collation, err := strconv.ParseUint(text(rows, i, 13), 10, 32)
 		if err != nil {
 			return nil, err
 		}
 		oid := uint32(n[0])
 		r := found[oid]
 		if r == nil {
-			r = &HomeRelation{Rows: n[1], Readable: text(rows, i, 5) == "t", Relation: Relation{
+			r = &HomeRelation{Rows: n[1], Readable: text(rows, i, 5) == "t", Shared: text(rows, i, 6) == "t", Relation: Relation{
 				OID: oid, Schema: text(rows, i, 1), Name: text(rows, i, 2), Kind: text(rows, i, 3)[0],
 			}}
 			found[oid] = r
 		}
 		r.Columns = append(r.Columns, Column{
-			Num: int16(n[2]), Name: text(rows, i, 7), Type: uint32(n[3]), Typmod: int32(n[4]), TypeName: text(rows, i, 10),
-			NotNull: text(rows, i, 11) == "t", Collation: uint32(collation), Collate: text(rows, i, 13), BytewiseC: text(rows, i, 14) == "t",
+			Num: int16(n[2]), Name: text(rows, i, 8), Type: uint32(n[3]), Typmod: int32(n[4]), TypeName: text(rows, i, 11),
+			NotNull: text(rows, i, 12) == "t", Collation: uint32(collation), Collate: text(rows, i, 14), BytewiseC: text(rows, i, 15) == "t",
 		})
 	}
 	return found, nil

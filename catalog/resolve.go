@@ -34,6 +34,10 @@ type Facts struct {
 	Route            string // sluice.route, empty where it is not set
 	OnFullScan       string // sluice.on_full_scan, likewise
 
+	// FederationServer is sluice.federation_server, likewise, and Federates whether the user may use that server; empty where there is
+	// none of the name.
+	FederationServer, Federates string
+
 	// MaxRows, MaxBytes and StatementBudget are the settings of the names sluice.max_rows and so on, likewise.
 	MaxRows, MaxBytes, StatementBudget string
 }
@@ -48,7 +52,10 @@ const factsSQL = `SELECT v.version, v.uncommitted,
  pg_catalog.current_setting('DateStyle'), pg_catalog.current_setting('IntervalStyle'),
  pg_catalog.current_setting('sluice.route', true), pg_catalog.current_setting('client_encoding'),
  pg_catalog.current_setting('sluice.on_full_scan', true), pg_catalog.current_setting('sluice.max_rows', true),
- pg_catalog.current_setting('sluice.max_bytes', true), pg_catalog.current_setting('sluice.statement_budget', true), ARRAY[`
+ pg_catalog.current_setting('sluice.max_bytes', true), pg_catalog.current_setting('sluice.statement_budget', true),
+ pg_catalog.current_setting('sluice.federation_server', true), CASE WHEN pg_catalog.current_setting('sluice.federation_server', true) OPERATOR(pg_catalog.<>) '' THEN (
+  SELECT pg_catalog.has_server_privilege(f.oid, 'USAGE') FROM pg_catalog.pg_foreign_server f
+  WHERE f.srvname OPERATOR(pg_catalog.=) pg_catalog.current_setting('sluice.federation_server', true)::pg_catalog.name) END, ARRAY[`
 
 const versionSQL = ` FROM (SELECT pg_catalog.sum(step)::pg_catalog.int8 AS version,
  pg_catalog.bool_or(changed_by IS NOT DISTINCT FROM pg_catalog.pg_current_xact_id_if_assigned()) AS uncommitted
@@ -88,7 +95,7 @@ func Resolve(ctx context.Context, q Querier, names []Name) ([]uint32, *Facts, er
 		return nil, facts, err
 	}
 	oids := make([]uint32, len(names))
-	for i, oid := range strings.Split(strings.Trim(text(rows, 0, 18), "{}"), ",") {
+	for i, oid := range strings.Split(strings.Trim(text(rows, 0, 20), "{}"), ",") {
 		if oid == "NULL" {
 			continue
 		}
@@ -119,7 +126,7 @@ func readFacts(row []*string) (*Facts, error) {
 		Version: version, Uncommitted: at(1) == "t", User: uint32(user), SearchPath: at(3),
 		ReadOnly: at(6) == "on", ByteaOutput: at(7), ExtraFloatDigits: digits,
 		TimeZone: at(9), DateStyle: at(10), IntervalStyle: at(11), Route: at(12), ClientEncoding: at(13), OnFullScan: at(14),
-		MaxRows: at(15), MaxBytes: at(16), StatementBudget: at(17),
+		MaxRows: at(15), MaxBytes: at(16), StatementBudget: at(17), FederationServer: at(18), Federates: at(19),
 	}
 	if f.StatementTimeout, err = duration(at(4)); err != nil {
 		return nil, err

@@ -48,6 +48,12 @@ SET statement_timeout = '90s'; SET lock_timeout = 250; SET "sluice.route" = 'hom
 	if !reflect.DeepEqual(facts, expected) {
 		t.Errorf("facts %+v", facts)
 	}
+	for _, c := range [][2]string{{"lake", "t"}, {"nowhere", ""}} {
+		s.do("SET sluice.federation_server = " + c[0])
+		if _, facts, err = catalog.Resolve(t.Context(), s, nil); err != nil || facts.FederationServer != c[0] || facts.Federates != c[1] {
+			t.Errorf("%v: %+v, %v", c, facts, err)
+		}
+	}
 	s.do("RESET \"sluice.route\"; RESET statement_timeout; BEGIN READ ONLY")
 	got, facts, err = catalog.Resolve(t.Context(), s, nil)
 	if err != nil || len(got) != 0 || !facts.ReadOnly || facts.Route != "" || facts.StatementTimeout != 0 {

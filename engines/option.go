@@ -34,3 +34,26 @@ func CheckSeconds(v string) error {
 	}
 	return nil
 }
+
+// CheckPairs is the Check of options that are lists of pairs.
+func CheckPairs(v string) error {
+	_, err := ParsePairs(v)
+	return err
+}
+
+// ParsePairs reads a list of names with what each stands for: "a=b, c=d".
+func ParsePairs(v string) (map[string]string, error) {
+	pairs := map[string]string{}
+	for part := range strings.SplitSeq(v, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || name == "" || value == "" || strings.Contains(value, "=") {
+			return nil, fmt.Errorf("%q is not a list of pairs such as 'a=b, c=d'", v)
+		}
+		if _, twice := pairs[name]; twice {
+			return nil, fmt.Errorf("%q is in the list twice", name)
+		}
+		pairs[name] = value
+	}
+	return pairs, nil
+}

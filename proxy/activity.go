@@ -59,7 +59,7 @@ func (x *execution) task(what, relation string, total int64) *activity.Task {
 func (x *execution) readOf(server *catalog.Server) []string {
 	var names []string
 	for _, p := range x.plan.Privileges {
-		if r := p.Relation; r.Server != nil && r.Server.OID == server.OID && !slices.Contains(names, qualified(r)) {
+		if r := p.Relation; r.Server != nil && (r.Server.OID == server.OID || len(x.plan.Over) > 0) && !slices.Contains(names, qualified(r)) {
 			names = append(names, qualified(r))
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/engines"
-	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/proxy/encode"
 )
 
@@ -90,7 +89,7 @@ func (s *Session) deliverRead(ctx context.Context, y *execution, h handleRequest
 
 // openText opens the rows of a query in text that home reads without doubt.
 func (s *Session) openText(ctx context.Context, y *execution) (engines.Stream, error) {
-	if y.plan.Route == plan.Federated {
+	if y.plan.Joined() {
 		return s.openFederated(ctx, y, nil)
 	}
 	q := y.remoteQuery(nil)

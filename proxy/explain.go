@@ -102,11 +102,11 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 	if p.Write != nil && o.analyze {
 		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "EXPLAIN ANALYZE does not run writes to foreign tables"), "Use EXPLAIN without ANALYZE.")
 	}
-	if p.Route == plan.Remote && p.Write == nil {
+	if p.Server != nil && p.Write == nil {
 		root.Type, root.Server, root.SQL, root.Rows = "Foreign Scan", p.Server.Name, p.RemoteSQL, p.Rows
 		return root, s.explainStream(ctx, root, y, o)
 	}
-	if p.Route == plan.Federated {
+	if p.Joined() {
 		root.Type, root.SQL = "Federated Join", p.RemoteSQL
 		for i := range p.Inputs {
 			root.Plans = append(root.Plans, inputNode(&p.Inputs[i]))

@@ -28,7 +28,7 @@ func (s *Session) openFirst(ctx context.Context, x *execution, p *portal) (*curs
 		}
 		_ = c.stream.Close()
 	}
-	if !dataException(err) || s.home.failed() {
+	if !dataException(err) && !x.misread(err) || s.home.failed() {
 		return nil, err
 	}
 	if x.request.Force == x.plan.Route && !x.plan.Governed { // else nobody may learn which rows the engine has met it with
@@ -45,6 +45,14 @@ func (s *Session) openFirst(ctx context.Context, x *execution, p *portal) (*curs
 func dataException(err error) bool {
 	var pe *pgconn.PgError
 	return errors.As(err, &pe) && (strings.HasPrefix(pe.Code, "22") || pe.Code == pgerr.FeatureNotSupported)
+}
+
+// misread reports whether a server that computes over tables of others finds no sense in a statement that home has found some in:
+// its catalogs may not have what the others have.
+func (x *execution) misread(err error) bool {
+	var pe *pgconn.PgError
+	return x.plan.Route == plan.Federated && x.plan.Server != nil && errors.As(err, &pe) &&
+		(strings.HasPrefix(pe.Code, "42") || strings.HasPrefix(pe.Code, "3D") || strings.HasPrefix(pe.Code, "3F"))
 }
 
 // openAtHome lets home compute the statement instead, over inputs shipped to it.

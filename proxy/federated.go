@@ -22,7 +22,7 @@ import (
 // them to others; nil where no such plan can be.
 func (s *Session) homeRelations(ctx context.Context, x *execution, references []plan.Reference) (map[uint32]*catalog.HomeRelation, error) {
 	force := plan.Route(x.facts.Route)
-	if s.server.config.Federation == nil || force != "" && force != plan.Federated ||
+	if s.server.config.Federation == nil && x.facts.FederationServer == "" || force != "" && force != plan.Federated ||
 		x.statement.Kind != parser.Select && x.statement.Kind != parser.CopyTo {
 		return nil, nil
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/parser/dialect"
-	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/audit"
 	"github.com/sluicedb/sluice/proxy/encode"
@@ -70,7 +69,7 @@ func (s *Session) openKept(ctx context.Context, y *execution) (*headed, error) {
 
 // openPlain opens the rows of a query such that home reads them without doubt.
 func (s *Session) openPlain(ctx context.Context, y *execution) (engines.Stream, error) {
-	if y.plan.Route == plan.Federated {
+	if y.plan.Joined() {
 		return s.openFederated(ctx, y, nil)
 	}
 	var formats []int16

@@ -79,6 +79,7 @@ type planKey struct {
 	readOnly   bool
 	hold       bool
 	estimates  bool
+	federation *catalog.Server
 	rest       string
 	rules      [sha256.Size]byte // and their values, of the relations that the plan without them says
 }
@@ -216,7 +217,7 @@ func (p *plans) key(s *Session, req *plan.Request, user uint32) planKey {
 	}
 	return planKey{
 		database: s.database, text: cmp.Or(req.Statement.General, req.Statement.Text), snapshot: req.Snapshot, user: user, settings: req.Settings, force: req.Force, onFullScan: req.OnFullScan,
-		escapes: s.setting("standard_conforming_strings") == "off", readOnly: req.ReadOnly, hold: req.HoldParams, estimates: req.Estimates, rest: string(b),
+		escapes: s.setting("standard_conforming_strings") == "off", readOnly: req.ReadOnly, hold: req.HoldParams, estimates: req.Estimates, federation: req.Federation, rest: string(b),
 	}
 }
 
@@ -224,6 +225,7 @@ func (p *plans) key(s *Session, req *plan.Request, user uint32) planKey {
 func appendHome(b []byte, h *catalog.HomeRelation) []byte {
 	b = binary.AppendVarint(binary.AppendUvarint(b, uint64(h.OID)), h.Rows)
 	b = appendBool(appendString(appendString(append(b, h.Kind), h.Schema), h.Name), h.Readable)
+	b = appendBool(b, h.Shared)
 	b = binary.AppendUvarint(b, uint64(len(h.Columns)))
 	for _, c := range h.Columns {
 		b = binary.AppendVarint(appendString(appendString(appendString(b, c.Name), c.TypeName), c.Collate), int64(c.Num))

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
-	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/encode"
 )
@@ -19,7 +18,7 @@ import (
 // openWhole opens a statement that home does not compute, for rows in the formats given where the engine heeds them. The
 // streams of its inputs, by number, are replaced by what observe makes of them; nil leaves them as they are.
 func (s *Session) openWhole(ctx context.Context, x *execution, formats []int16, observe observer) (engines.Stream, error) {
-	if x.plan.Route == plan.Federated {
+	if x.plan.Joined() {
 		return s.openFederated(ctx, x, observe)
 	}
 	return s.openStream(ctx, x, x.remoteQuery(formats))

@@ -268,6 +268,9 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 	if x.explained {
 		req.OnFullScan = "" // it tells what is in the way
 	}
+	if req.Federation, err = s.federationServer(x.facts); err != nil {
+		return false, err
+	}
 	if req.Home, err = s.homeRelations(ctx, x, references); err != nil {
 		return false, err
 	}

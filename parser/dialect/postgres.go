@@ -81,14 +81,19 @@ func (d Postgres) Column(c *catalog.Column, alias string) string {
 
 // Relation returns the name of the remote table.
 func (d Postgres) Relation(r *catalog.Relation) (string, error) {
-	schema, name := r.Options["schema_name"], r.Options["table_name"]
+	schema, name := postgresName(r)
+	return d.Identifier(schema) + "." + d.Identifier(name), nil
+}
+
+func postgresName(r *catalog.Relation) (schema, name string) {
+	schema, name = r.Options["schema_name"], r.Options["table_name"]
 	if schema == "" {
 		schema = r.Schema
 	}
 	if name == "" {
 		name = r.Name
 	}
-	return d.Identifier(schema) + "." + d.Identifier(name), nil
+	return schema, name
 }
 
 // RowsSQL has what planners go by: how large a table is, and how many rows a page had when it was last looked at.

@@ -71,6 +71,9 @@ func (b *builder) plan() (*Plan, error) {
 			"Use CREATE TABLE … AS, or WITH NO DATA.")
 	}
 	if p := b.shipped(); p != nil {
+		if p.Joined() {
+			p.Reason = b.elsewhere
+		}
 		return p, nil
 	}
 	if req.Force == Remote || req.Force == Federated {
@@ -92,6 +95,9 @@ func (b *builder) shipped() (p *Plan) {
 	}
 	if b.req.Force != Federated {
 		p = b.remote()
+	}
+	if p == nil && b.req.Force != Remote {
+		p = b.distributed()
 	}
 	if p == nil && (b.req.Force == Federated || b.req.Force == "" && b.req.Home != nil && b.several()) {
 		b.reason = "" // what stands against several places as such is no reason any more
@@ -126,6 +132,7 @@ type builder struct {
 	masked     map[string]bool
 	refused    error // why it must not run, though the role may hold all privileges
 	reason     string
+	elsewhere  string // why the server of sluice.federation_server does not compute the statement
 }
 
 // source is one reference to a foreign table in the clone, or to a view whose rows its server computes.
@@ -234,6 +241,9 @@ func (b *builder) homeJoin() (*Plan, error) {
 	sql, err := parser.Deparse(b.statement.Node)
 	if err != nil {
 		return nil, err
+	}
+	if b.elsewhere != "" {
+		b.reason += "; " + b.elsewhere
 	}
 	return &Plan{Route: HomeJoin, Reason: b.reason, Inputs: b.inputs, HomeSQL: sql, Privileges: b.privileges}, nil
 }

@@ -224,14 +224,3 @@ func renumber(n *pg_query.Node, params []int) []int {
 	})
 	return params
 }
-
-// Reads reports whether the plan reads a server without home: then no other statement's writes can be waited for.
-func (p *Plan) Reads(server *catalog.Server) bool {
-	switch p.Route {
-	case Remote:
-		return p.Server.OID == server.OID
-	case Federated:
-		return slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Server != nil && in.Server.OID == server.OID })
-	}
-	return false
-}

@@ -52,6 +52,8 @@ type Request struct {
 	Only map[uint32][]int16
 	// Home are the relations of home's own that the statement names, by OID; nil where nothing can be federated.
 	Home map[uint32]*catalog.HomeRelation
+	// Federation is the server that sluice.federation_server names, nil for none.
+	Federation *catalog.Server
 }
 
 // AskFacts asks for what must be known of home, and of a server that is a Postgres too, before parts of a statement are
@@ -94,7 +96,8 @@ type Plan struct {
 
 	// Remote: the whole statement in the server's dialect; Federated: in the federation engine's, over the Inputs. Params lists which statement parameters ($n, from 1) are
 	// bound in which place.
-	Server    *catalog.Server
+	Server    *catalog.Server // of a federated one nil, unless a server computes it, over tables of the servers Over
+	Over      []*catalog.Server
 	Role      uint32 // whose user mapping is used, 0 for the current role
 	RemoteSQL string
 	Params    []int // those behind the statement's own are Moments

@@ -50,7 +50,7 @@ func typeOf(d *datadriven.TestData, t *testing.T, text string) (uint32, int32) {
 //	server other wrapper=sluice_postgres
 //	table lake.emp lake id:int4 name:text:C pay:numeric(10:2) table_name=staff
 //	view lake.v id:int4: SELECT …
-//	home public.h rows=100 id:int4
+//	home public.h rows=100 shared=no id:int4
 //	rule lake.emp filter: pay > 10
 //	rule lake.emp name: 'somebody'
 type golden struct {
@@ -98,7 +98,7 @@ func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 			if err != nil {
 				d.Fatalf(t, "%s: %v", line, err)
 			}
-			h.Rows, h.Columns = rows, columns(t, d, words[2:])
+			h.Rows, h.Columns, h.Shared = rows, columns(t, d, words[2:]), options["shared"] == ""
 			if g.home == nil {
 				g.home = map[string]*catalog.HomeRelation{}
 			}
@@ -170,7 +170,7 @@ func (g *golden) references(s *parser.Statement) (list []Reference) {
 // TestRead prints plans of statements that read. Arguments: types are the result's, params the parameters', force a
 // route, and settings by their names.
 func TestRead(t *testing.T) {
-	for _, file := range []string{"binding", "federated", "governed", "home_join", "remote", "trino", "verbatim"} {
+	for _, file := range []string{"binding", "distributed", "federated", "governed", "home_join", "remote", "trino", "verbatim"} {
 		t.Run(file, func(t *testing.T) {
 			g := &golden{}
 			datadriven.RunTest(t, "testdata/"+file, func(t *testing.T, d *datadriven.TestData) string {
@@ -277,6 +277,8 @@ func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
 				home.Collation = "alike"
 				return home, remote, nil
 			}
+		case "federation":
+			req.Federation = g.servers[value]
 		case "hold":
 			req.HoldParams = true
 		case "datestyle":

@@ -40,6 +40,11 @@ func (b *builder) remote() *Plan {
 	if len(b.sources) == 0 || !b.deliverable() {
 		return nil
 	}
+	return b.computed(sel, format)
+}
+
+// computed plans that the one server of all sources computes the statement, in the words of its dialect.
+func (b *builder) computed(sel *pg_query.SelectStmt, format *CopyFormat) *Plan {
 	if d := b.sources[0].dialect; d.Ships() < dialect.Statements {
 		b.because("%s is not sent whole statements", d.Name())
 		return nil
