@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -25,16 +26,29 @@ type serverCount struct {
 	Asked    time.Time `json:"asked"`
 }
 
-// showCounts gives home the counts of foreign tables, where a statement names sluice.table_count or sluice.table_counts, as a setting
-// of the transaction that is open. Which of them a role sees home decides; servers are asked as who the role is to them. A count that
-// is not to be had is left out, with a warning.
+// showsCounts finds what a statement names that shows counts.
+var showsCounts = regexp.MustCompile(`(?i)table_count|\b(manifest|describe_for_agents)"?\s*\(`)
+
+// seenCounts are the tables whose counts home may show to the current role.
+const seenCounts = `SELECT f.relation::pg_catalog.oid FROM sluice.table_statistics_foreign f WHERE f.made AND NOT f.dropped AND sluice.sees_all(f.relation) ORDER BY 1`
+
+// showCounts gives home the counts of foreign tables, where a statement names what shows them, as a setting of the transaction that is
+// open. Servers are asked as who the role is to them. A count that is not to be had is left out, with a warning.
 func (s *Session) showCounts(ctx context.Context, x *execution) error {
-	if len(s.snapshot.Remotely) == 0 || !strings.Contains(strings.ToLower(x.statement.Text), "table_count") {
+	if len(s.snapshot.Remotely) == 0 || !showsCounts.MatchString(x.statement.Text) {
 		return nil
 	}
+	seen, err := s.Query(ctx, seenCounts)
+	if err != nil {
+		return err
+	}
 	counts := []serverCount{}
-	for _, oid := range s.snapshot.Remotely {
-		r := s.snapshot.Relations[oid]
+	for _, row := range seen {
+		oid, err := strconv.ParseUint(*row[0], 10, 32)
+		if err != nil {
+			return err
+		}
+		r := s.snapshot.Relations[uint32(oid)]
 		if r == nil || r.Server == nil {
 			continue
 		}

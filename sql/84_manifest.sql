@@ -1,5 +1,5 @@
 -- What a role may read in this database, in one document. It is made from the catalog, from counters and from what home has measured
--- anyway: no row of a user's table is read, no foreign server is asked, and nothing waits for a lock that others hold on a table.
+-- anyway: no row of a user's table is read, servers are asked for what they keep count of alone, and nothing waits for a lock that others hold on a table.
 
 -- The tables that a table's rows stand in: itself, its partitions and the tables that inherit from it.
 CREATE OR REPLACE VIEW sluice.table_parts AS
@@ -102,7 +102,7 @@ BEGIN
             WHEN (r.counts).rows IS NOT NULL THEN (r.counts).source
             WHEN (r.measured).rows IS NOT NULL THEN 'estimate'
             ELSE 'unknown' END,
-        'bytes', (r.measured).bytes, 'changed_at', CASE WHEN NOT r.filtered THEN (r.counts).updated_at END,
+        'bytes', (r.measured).bytes, 'changed_at', CASE WHEN NOT r.filtered AND (r.counts).source <> 'engine' THEN (r.counts).updated_at END,
         'analyzed_at', (r.measured).analyzed, 'changes_since', CASE WHEN NOT r.filtered THEN (r.measured).changed END)) ORDER BY r.nspname, r.relname), '[]'))
     INTO document
     FROM relations r LEFT JOIN pg_description d ON d.classoid = 'pg_class'::regclass AND d.objoid = r.oid AND d.objsubid = 0
@@ -131,7 +131,8 @@ CREATE OR REPLACE FUNCTION sluice.describe_relation(r jsonb) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat_ws(E'\n', format(E'## %I.%I\n', r ->> 'schema', r ->> 'name'),
         concat_ws(', ', concat(initcap(left(r ->> 'kind', 1)), substr(r ->> 'kind', 2), ' of server ' || quote_ident(r ->> 'server')),
-            CASE r ->> 'rows_source' WHEN 'hidden' THEN 'of whose rows you see your own' WHEN 'unknown' THEN NULL WHEN 'counters' THEN to_char((r -> 'rows')::bigint, 'FM999,999,999,999,999') || ' rows'
+            CASE WHEN r ->> 'rows_source' = 'hidden' THEN 'of whose rows you see your own' WHEN r -> 'rows' IS NULL THEN NULL
+                WHEN r ->> 'rows_source' IN ('counters', 'engine') THEN to_char((r -> 'rows')::bigint, 'FM999,999,999,999,999') || ' rows'
                 ELSE 'about ' || to_char((r -> 'rows')::bigint, 'FM999,999,999,999,999') || ' rows' END,
             pg_size_pretty((r -> 'bytes')::bigint)) || '.' || coalesce(' ' || sluice.markdown_text(r ->> 'comment'), ''),
         '- Primary key: ' || sluice.markdown_names(r -> 'primary_key'),

@@ -54,6 +54,11 @@ func TestCountersOfForeignTables(t *testing.T) {
 	exec(t, other, "INSERT INTO t SELECT generate_series(9001, 9100)", "MERGE INTO t USING (VALUES (9001), (7001)) v (id) ON t.id = v.id WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (v.id)",
 		"SET session_replication_role = replica; INSERT INTO t VALUES (-70); RESET session_replication_role", "WITH w AS (INSERT INTO empty DEFAULT VALUES) INSERT INTO empty DEFAULT VALUES")
 	counted()
+	n := rows(t, conn, "SELECT count(*) FROM t")
+	const listed = "SELECT r ->> 'rows', r ->> 'rows_source', r ? 'changed_at' FROM jsonb_array_elements(sluice.manifest() -> 'relations') r WHERE r ->> 'name' = 't'"
+	want(t, conn, listed, n+"|engine|f")
+	want(t, conn, "SELECT sluice.describe_for_agents() ~ 'Foreign table of server other, "+n+" rows'", "t")
+	want(t, direct, listed, "NULL|unknown|f") // nobody asks the server
 	exec(t, other, "ALTER TABLE t DISABLE TRIGGER ALL; INSERT INTO t VALUES (8000); ALTER TABLE t ENABLE TRIGGER ALL")
 	want(t, conn, "SELECT sluice.table_count('t'), source FROM sluice.table_counts WHERE relation = 't'::regclass", "NULL|unverified")
 	exec(t, w.direct, "SELECT sluice.untrack_statistics('t')", "SELECT sluice.track_statistics('t')")
@@ -147,6 +152,7 @@ func TestCountersOfForeignTablesByRole(t *testing.T) {
 			visible = "0"
 		}
 		want(t, c, "SELECT count(*) FROM sluice.table_counts", visible)
+		want(t, c, "SELECT count(*) FROM jsonb_array_elements(sluice.manifest() -> 'relations') r WHERE r ->> 'rows_source' = 'engine'", visible)
 	}
 }
 
