@@ -103,6 +103,29 @@ const FactsSQL = `SELECT pg_catalog.current_setting('server_version_num'), pg_ca
  COALESCE(pg_catalog.pg_database_collation_actual_version(d.oid), CASE WHEN d.datcollate OPERATOR(pg_catalog.~) '^(C|POSIX)(\.|$)' THEN '' ELSE pg_catalog.random()::pg_catalog.text END))
 FROM pg_catalog.pg_database d, LATERAL pg_catalog.to_jsonb(d) j WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()`
 
+// Varied is an Engine that stands before another and shows what kinds of engine that is.
+type Varied interface {
+	// As sets *target, a pointer to one of the interfaces below, if the engine is such a one.
+	As(target any) bool
+}
+
+// As returns the engine as one of the kinds below, and whether it is such a one.
+func As[T any](e Engine) (T, bool) {
+	if v, ok := e.(Varied); ok {
+		var t T
+		ok = v.As(&t)
+		return t, ok
+	}
+	t, ok := e.(T)
+	return t, ok
+}
+
+// Pooled is an Engine that keeps connections.
+type Pooled interface {
+	// Idle is how many connections wait to be used again.
+	Idle() int
+}
+
 // Informant is an Engine that knows Facts.
 type Informant interface {
 	Facts(ctx context.Context) (Facts, error)

@@ -9,16 +9,17 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/guard"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/ddl"
 )
 
-// openEngines holds the engines of all foreign servers that were used, one for each definition of a server and, where its
-// users are mapped, each role. A changed definition opens a new engine; the old one is closed, which waits for its streams.
+// openEngines holds the guards of all foreign servers that were used, one for each server and, where its users are mapped, each role.
 type openEngines struct {
 	wrappers map[string]engines.Wrapper
+	yard     guard.Yard
 	mu       sync.Mutex
-	open     map[engineKey]*openEngine
+	open     map[engineKey]*guard.Engine
 	mappings map[engineKey]mapped
 }
 
@@ -28,13 +29,8 @@ type engineKey struct {
 	role     uint32 // 0 where the wrapper has no user mappings
 }
 
-type openEngine struct {
-	engine           engines.Engine
-	options, mapping map[string]string
-}
-
 func newOpenEngines(wrappers map[string]engines.Wrapper) *openEngines {
-	return &openEngines{wrappers: wrappers, open: map[engineKey]*openEngine{}, mappings: map[engineKey]mapped{}}
+	return &openEngines{wrappers: wrappers, open: map[engineKey]*guard.Engine{}, mappings: map[engineKey]mapped{}}
 }
 
 // wrapper returns the code behind a server.
@@ -52,54 +48,42 @@ func (o *openEngines) get(ctx context.Context, key engineKey, server *catalog.Se
 	if err != nil {
 		return nil, err
 	}
-	o.drop(func(k engineKey, e *openEngine) bool {
-		return k == key && !(maps.Equal(e.options, server.Options) && maps.Equal(e.mapping, mapping))
-	})
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if e := o.open[key]; e != nil {
-		return e.engine, nil
+	e := o.open[key]
+	if e == nil {
+		e = guard.New(&o.yard, w, server.OID, server.Name, ddl.Secrets)
+		o.open[key] = e
 	}
-	options, err := ddl.Secrets(server.Options)
-	if err != nil {
+	o.mu.Unlock()
+	e.Define(server.Options, mapping)
+	if err := e.Ready(ctx); err != nil {
 		return nil, err
 	}
-	secrets, err := ddl.Secrets(mapping)
-	if err != nil {
-		return nil, err
-	}
-	e, err := w.Open(ctx, engines.Server{OID: server.OID, Name: server.Name, Options: options, Mapping: secrets})
-	if err != nil {
-		return nil, err
-	}
-	o.open[key] = &openEngine{e, server.Options, mapping}
 	return e, nil
 }
 
-// keep closes the engines of a database's servers that are gone, or were defined anew. A new server may be over the same
-// file.
+// keep closes the engines of a database's servers that are gone, and those that were opened by another definition. A new server may
+// be over the same file.
 func (o *openEngines) keep(database string, servers map[uint32]*catalog.Server) {
+	gone, changed := map[engineKey]*guard.Engine{}, map[engineKey]*guard.Engine{}
 	o.mu.Lock()
 	maps.DeleteFunc(o.mappings, func(k engineKey, _ mapped) bool { return k.database == database && servers[k.server] == nil })
-	o.mu.Unlock()
-	o.drop(func(k engineKey, e *openEngine) bool {
-		return k.database == database && (servers[k.server] == nil || !maps.Equal(e.options, servers[k.server].Options))
-	})
-}
-
-// drop closes engines, which may take long, so that no lock is held meanwhile.
-func (o *openEngines) drop(which func(engineKey, *openEngine) bool) {
-	var list []engines.Engine
-	o.mu.Lock()
 	for k, e := range o.open {
-		if which(k, e) {
+		switch s := servers[k.server]; {
+		case k.database != database:
+		case s == nil || s.Name != e.Name():
 			delete(o.open, k)
-			list = append(list, e.engine)
+			gone[k] = e
+		default:
+			changed[k] = e
 		}
 	}
-	o.mu.Unlock()
-	for _, e := range list {
+	o.mu.Unlock() // as closing may take long
+	for _, e := range gone {
 		_ = e.Close() // it closes itself when its streams have ended
+	}
+	for k, e := range changed {
+		e.DefineServer(servers[k.server].Options)
 	}
 }
 
@@ -108,10 +92,10 @@ func (o *openEngines) close() error {
 	defer o.mu.Unlock()
 	var errs []error
 	for key, e := range o.open {
-		if err := e.engine.Close(); err != nil {
+		if err := e.Close(); err != nil {
 			errs = append(errs, fmt.Errorf("close server %d of database %q: %w", key.server, key.database, err))
 		}
 	}
-	o.open = map[engineKey]*openEngine{}
+	o.open = map[engineKey]*guard.Engine{}
 	return errors.Join(errs...)
 }

@@ -20,7 +20,7 @@ func (s *Session) askFacts(ctx context.Context, user uint32) plan.AskFacts {
 		if err != nil {
 			return home, remote, err
 		}
-		informant, ok := engine.(engines.Informant)
+		informant, ok := engines.As[engines.Informant](engine)
 		if !ok {
 			return home, remote, pgerr.New(pgerr.FeatureNotSupported, "server %q is no Postgres", server.Name)
 		}

@@ -68,7 +68,7 @@ func (s *Session) keeper(ctx context.Context, name string) (*catalog.Server, eng
 	if err != nil {
 		return nil, nil, err
 	}
-	keeper, ok := engine.(engines.Keeper)
+	keeper, ok := engines.As[engines.Keeper](engine)
 	if !ok {
 		return nil, nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", name), "DuckDB databases do; leave the server out for home.")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sluicedb/sluice/engines/guard"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/wire"
 )
@@ -37,7 +38,7 @@ func (s *Session) begin() *running {
 		r.ctx = r.outer.ctx
 		return r
 	}
-	r.ctx, r.cancel = context.WithCancelCause(s.ctx)
+	r.ctx, r.cancel = context.WithCancelCause(guard.Statement(s.ctx))
 	s.running = r
 	if s.interrupted != nil {
 		r.cancel(s.interrupted)

@@ -86,7 +86,7 @@ func (s *Session) serverCount(ctx context.Context, r *catalog.Relation) (serverC
 	if err != nil {
 		return c, err
 	}
-	counter, ok := engine.(engines.Counter)
+	counter, ok := engines.As[engines.Counter](engine)
 	if !ok {
 		return c, noCounter(r)
 	}
@@ -228,7 +228,7 @@ func (k *serverCounters) run(ctx context.Context, f *foreignCounter) error {
 	if err != nil {
 		return err
 	}
-	counter, ok := engine.(engines.Counter)
+	counter, ok := engines.As[engines.Counter](engine)
 	switch {
 	case !ok:
 		return noCounter(r)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/guard"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/proxy/activity"
 	"github.com/sluicedb/sluice/proxy/startup"
@@ -115,7 +116,7 @@ func newSession(server *Server, login *startup.Result) *Session {
 		s.database = login.Parameters["user"]
 	}
 	s.log = server.config.Logger.With("pid", login.PID, "user", login.Parameters["user"], "database", s.database)
-	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.ctx, s.cancel = context.WithCancelCause(guard.Hold(context.Background()))
 	s.in = wire.NewReader(login.Client, clientBuffer, login.ClientLeft)
 	s.in.BeforeRead = s.beforeRead
 	s.home = newBackend(login.Home, login.HomeLeft, login.TxStatus)

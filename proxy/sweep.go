@@ -45,7 +45,7 @@ func (w *watches) sweep(ctx context.Context, c *pgconn.PgConn, database string, 
 	if err != nil {
 		return false, err
 	}
-	keeper, ok := engine.(engines.Keeper)
+	keeper, ok := engines.As[engines.Keeper](engine)
 	if !ok || keeper.Keeps() != nil {
 		return true, nil
 	}

@@ -101,7 +101,7 @@ func (s *Session) serverVerify(ctx context.Context, run *running, r *catalog.Rel
 	if err != nil {
 		return v, err
 	}
-	counter, ok := engine.(engines.Counter)
+	counter, ok := engines.As[engines.Counter](engine)
 	if !ok {
 		return v, noCounter(r)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/guard"
 )
 
 // TestDocs keeps the reference pages true: every flag and every option stands there with its default.
@@ -15,6 +16,12 @@ func TestDocs(t *testing.T) {
 	for _, key := range append(configKeys(), configFlag) {
 		if !strings.Contains(configuration, "`--"+key+" ") {
 			t.Errorf("docs/configuration.md does not know --%s", key)
+		}
+	}
+	operations := read(t, "../../docs/operations.md")
+	for _, o := range guard.Options {
+		if line := fmt.Sprintf("| `%s` | `%s` | %s |\n", o.Name, o.Default, o.Doc); !strings.Contains(operations, line) {
+			t.Errorf("docs/operations.md lacks the line\n%s", line)
 		}
 	}
 	for _, w := range wrappers() {

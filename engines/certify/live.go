@@ -41,7 +41,7 @@ const (
 
 // Of makes a harness of an engine's own probes. Whatever wrap makes of the engine is looked at.
 func Of(ctx context.Context, e engines.Engine, wrap func(engines.Engine) engines.Engine) (Harness, string, error) {
-	c, ok := e.(engines.Certifiable)
+	c, ok := engines.As[engines.Certifiable](e)
 	if !ok {
 		return Harness{}, "", errors.New("the engine has no statements to be certified by")
 	}

@@ -103,7 +103,7 @@ func TestConnectErrors(t *testing.T) {
 	}{
 		{"no server", "08001", "refused", func(s *engines.Server) { s.Options["port"] = "1" }},
 		{"no database", "08001", "does not exist", func(s *engines.Server) { s.Options["dbname"] = "nope" }},
-		{"no role", "08001", "", func(s *engines.Server) { s.Mapping["user"] = "nope" }},
+		{"no role", "28000", "", func(s *engines.Server) { s.Mapping["user"] = "nope" }},
 	} {
 		s := good
 		s.Options, s.Mapping = clone(good.Options), clone(good.Mapping)

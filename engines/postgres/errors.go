@@ -28,10 +28,22 @@ func remoteError(body []byte) error {
 	return e
 }
 
-// connectError says why no connection was made, without the configuration that pgconn puts into its text.
+// connectError says why no connection was made, without the configuration that pgconn puts into its text. A login that was refused
+// keeps its SQLSTATE.
 func connectError(server string, err error) error {
-	e := pgerr.New("08001", "could not connect to server %q", server)
-	return pgerr.Detail(e, "%s", reasonOf(err))
+	e := pgerr.Detail(pgerr.New("08001", "could not connect to server %q", server), "%s", reasonOf(err))
+	var pe *pgconn.PgError
+	switch {
+	case !errors.As(err, &pe):
+		return pgerr.Hint(e, "Look at the options of the server and at whether it runs.")
+	case pe.Code == pgerr.InvalidPassword || pe.Code == pgerr.InvalidAuthorization:
+		e.Code = pe.Code
+		return pgerr.Hint(e, "Look at the options of the user mapping, and at who may log in there.")
+	case pe.Code == pgerr.TooManyConnections:
+		e.Code = pe.Code
+		return pgerr.Hint(e, `Lower option "max_sessions" of the server, or raise the limit there.`)
+	}
+	return e
 }
 
 // reasonOf returns the innermost reasons of an error of pgconn.

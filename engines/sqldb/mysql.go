@@ -138,7 +138,7 @@ func (m *mySQL) refused(err error) error {
 	case errors.As(err, &my) && (my.Number == 1040 || my.Number == 1203 || my.Number == 1226):
 		code, hint = pgerr.TooManyConnections, "Raise the limit at the foreign server, or ask less at once."
 	case errors.As(err, &my) && (my.Number == 1045 || my.Number == 1698):
-		hint = "Look at user and password of the user mapping."
+		code, hint = pgerr.InvalidPassword, "Look at user and password of the user mapping."
 	case errors.As(err, &my) && my.Number == 1049:
 		hint = "Look at option \"database\" of the server."
 	}

@@ -231,7 +231,7 @@ func TestGone(t *testing.T) {
 	}
 	s := maria(t)
 	s.Mapping = map[string]string{"user": "reader", "password": "wrong"}
-	if err := open(t, s).Ping(t.Context()); code(err) != "08001" || strings.Contains(err.Error(), "wrong") {
+	if err := open(t, s).Ping(t.Context()); code(err) != "28P01" || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("a wrong password: %v", err)
 	}
 	// A name in double quotes that names nothing must not be read as a text.

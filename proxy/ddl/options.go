@@ -10,6 +10,7 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/guard"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -38,7 +39,7 @@ var common = []engines.Option{{
 func (o object) check(list []*pg_query.Node) ([]*pgconn.PgError, error) {
 	options := o.wrapper.Options(o.kind)
 	if o.kind == engines.ServerObject {
-		options = slices.Concat(options, common)
+		options = slices.Concat(options, common, guard.Options)
 	}
 	merged := maps.Clone(o.present)
 	if merged == nil {
