@@ -1,0 +1,126 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sluicedb/sluice/catalog"
+)
+
+// Snowflake is the dialect of engine Snowflake, in a session where quoted names mean what they say.
+type Snowflake struct{}
+
+var (
+	_ Simple = Snowflake{}
+
+	snowflakeTypes = map[uint32]string{
+		boolOID: "BOOLEAN", byteaOID: "BINARY", int2OID: "NUMBER(5,0)", int4OID: "NUMBER(10,0)", int8OID: "NUMBER(19,0)", float4OID: "FLOAT", float8OID: "FLOAT",
+		dateOID: "DATE", timeOID: "TIME(6)", timestampOID: "TIMESTAMP_NTZ(6)", timestamptzOID: "TIMESTAMP_LTZ(6)",
+	}
+)
+
+// Name returns "snowflake".
+func (Snowflake) Name() string { return "snowflake" }
+
+// Ships says that whole statements go to the engine, if they are simple.
+func (Snowflake) Ships() Extent { return Statements }
+
+// Verbatim is false.
+func (Snowflake) Verbatim() bool { return false }
+
+// RowID is no name for a row: the engine takes no writes.
+func (Snowflake) RowID() string { return "NULL" }
+
+// Type returns the type of NULLs and of values that are bound.
+func (Snowflake) Type(oid uint32, typmod int32) string {
+	if precision, scale, ok := numericTypmod(typmod); oid == numericOID && ok && precision <= MostDigits && scale >= 0 && scale <= precision {
+		return "NUMBER(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
+	}
+	if t := snowflakeTypes[oid]; t != "" {
+		return t
+	}
+	return "VARCHAR"
+}
+
+// Identifier quotes a name.
+func (Snowflake) Identifier(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// Literal quotes a text. A backslash escapes.
+func (Snowflake) Literal(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(text) + "'"
+}
+
+// snowflakeUpper is the name that the server has for one that home has without capitals: names without quotes are upper case there and
+// lower case at home. Another one stays as it is.
+func snowflakeUpper(name string) string {
+	if strings.ToLower(name) == name {
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+// Column names a column, whose values the engine brings to the type at home.
+func (d Snowflake) Column(c *catalog.Column, alias string) string {
+	name := c.Options["column_name"]
+	if name == "" {
+		name = snowflakeUpper(c.Name)
+	}
+	if name = d.Identifier(name); alias != "" {
+		name = d.Identifier(alias) + "." + name
+	}
+	return name
+}
+
+// Relation returns the name of the remote table, which has three parts.
+func (d Snowflake) Relation(r *catalog.Relation) (string, error) {
+	database, schema, name := snowflakeName(r)
+	return d.Identifier(database) + "." + d.Identifier(schema) + "." + d.Identifier(name), nil
+}
+
+func snowflakeName(r *catalog.Relation) (database, schema, name string) {
+	first := func(names ...string) string {
+		for _, n := range names {
+			if n != "" {
+				return n
+			}
+		}
+		return ""
+	}
+	return first(r.Options["database_name"], r.Server.Options["database"]), first(r.Options["schema_name"], r.Server.Options["schema"], "PUBLIC"),
+		first(r.Options["table_name"], snowflakeUpper(r.Name))
+}
+
+// RowsSQL reads what the server keeps count of, which views have not.
+func (d Snowflake) RowsSQL(r *catalog.Relation) string {
+	database, schema, name := snowflakeName(r)
+	return `SELECT CAST("ROW_COUNT" AS NUMBER(18,0)) AS "rows" FROM ` + d.Identifier(database) + `."INFORMATION_SCHEMA"."TABLES" WHERE "TABLE_SCHEMA" = ` + d.Literal(schema) +
+		` AND "TABLE_NAME" = ` + d.Literal(name)
+}
+
+// Selected is the expression itself.
+func (Snowflake) Selected(sql string) string { return sql }
+
+// Sorted says where NULL is to be.
+func (Snowflake) Sorted(sql string, desc, nullsFirst bool) string {
+	if desc {
+		sql += " DESC"
+	}
+	if nullsFirst {
+		return sql + " NULLS FIRST"
+	}
+	return sql + " NULLS LAST"
+}
+
+// Computes takes integers that are whole numbers at the server too.
+func (Snowflake) Computes(c *catalog.Column) bool {
+	remote := strings.ReplaceAll(c.Options["remote_type"], " ", "")
+	return Plain(c.Type).IsInt() && strings.HasPrefix(remote, "NUMBER(") && strings.HasSuffix(remote, ",0)")
+}
+
+// Empty takes any column. A VARIANT that holds JSON's null is not NULL there, and neither is it at home.
+func (Snowflake) Empty(*catalog.Column) bool { return true }
+
+// Table has integers alone.
+func (Snowflake) Table() Index { return simpleIndex }
