@@ -30,6 +30,7 @@ var allowed = []struct {
 	{"engines", []string{"pgerr"}},
 	{"engines/certify", []string{"engines"}},
 	{"engines/columnar", []string{"engines", "pgerr"}},
+	{"engines/*/internal/*", nil},
 	{"engines/*", []string{"engines", "engines/columnar", "engines/pool", "socket", "pgerr"}},
 	{"lru", nil},
 	{"socket", nil},

@@ -1,0 +1,139 @@
+package snowflake
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// column brings the values of one column to its type at home.
+type column struct {
+	from  remoteColumn
+	field engines.Field
+	typ   arrow.DataType
+	// convert returns an array of typ, which the caller frees.
+	convert func(arrow.Array) (arrow.Array, error)
+}
+
+var (
+	timestamps   = &arrow.TimestampType{Unit: arrow.Microsecond}
+	timestampsTZ = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
+	uuids        = &arrow.FixedSizeBinaryType{ByteWidth: 16}
+)
+
+// same are the types at home whose values come as they are, by the server's kinds.
+var same = map[string]map[uint32]arrow.DataType{
+	"boolean":   {oidBool: arrow.FixedWidthTypes.Boolean},
+	"real":      {oidFloat8: arrow.PrimitiveTypes.Float64},
+	"date":      {oidDate: arrow.FixedWidthTypes.Date32},
+	"binary":    {oidBytea: arrow.BinaryTypes.Binary},
+	"variant":   documents,
+	"object":    documents,
+	"array":     documents,
+	"map":       documents,
+	"geography": documents,
+	"geometry":  documents,
+	"text":      {oidText: arrow.BinaryTypes.String, oidJSON: arrow.BinaryTypes.String, oidJSONB: arrow.BinaryTypes.String},
+}
+
+var documents = map[uint32]arrow.DataType{oidJSON: arrow.BinaryTypes.String, oidJSONB: arrow.BinaryTypes.String, oidText: arrow.BinaryTypes.String}
+
+// unread are types at home that no column of the server's is read as, not even a text.
+var unread = map[uint32]bool{oidBool: true, oidBytea: true, oidInt8: true, oidInt2: true, oidInt4: true, oidFloat4: true, oidFloat8: true, oidDate: true,
+	oidTime: true, oidTimestamp: true, oidTimestampTZ: true, oidInterval: true, oidTimeTZ: true, oidBit: true, oidVarbit: true, oidNumeric: true}
+
+// newColumn says how values of a column are read as a type at home; HV004 where they are not.
+func newColumn(from remoteColumn, f engines.Field) (*column, error) {
+	c := &column{from: from, field: f, typ: same[from.kind][f.OID]}
+	switch {
+	case c.typ != nil:
+		c.convert = c.keep
+	case from.kind == "fixed":
+		c.fixed()
+	case from.kind == "real" && f.OID == oidFloat4:
+		c.typ, c.convert = arrow.PrimitiveTypes.Float32, c.narrow
+	case from.kind == "time" && f.OID == oidTime:
+		c.typ, c.convert = arrow.FixedWidthTypes.Time64us, c.moments
+	case from.kind == "timestamp_ntz" && f.OID == oidTimestamp:
+		c.typ, c.convert = timestamps, c.moments
+	case (from.kind == "timestamp_ltz" || from.kind == "timestamp_tz") && f.OID == oidTimestampTZ:
+		c.typ, c.convert = timestampsTZ, c.moments
+	case from.kind == "text" && f.OID == oidUUID:
+		c.typ, c.convert = uuids, c.uuid
+	case from.kind == "text" && (f.OID == oidVarchar || f.OID == oidBpchar):
+		c.typ, c.convert = arrow.BinaryTypes.String, c.limited
+	case from.kind == "text" && !unread[f.OID]: // which home reads
+		c.typ, c.convert = arrow.BinaryTypes.String, c.keep
+	}
+	if c.convert == nil {
+		return nil, pgerr.Hint(pgerr.New(pgerr.FdwInvalidDataType, "column %q is of type %s at Snowflake, which is not read as %s", from.name, from.describe(), c.typeName()),
+			"Declare the foreign table's column as IMPORT FOREIGN SCHEMA does.")
+	}
+	return c, nil
+}
+
+func (c *column) typeName() string {
+	if name := typeNames[c.field.OID]; name != "" {
+		return name
+	}
+	return "the type it has"
+}
+
+// keep takes an array as it is.
+func (c *column) keep(a arrow.Array) (arrow.Array, error) {
+	if a.DataType().ID() != c.typ.ID() {
+		return nil, c.unexpected(a)
+	}
+	a.Retain()
+	return a, nil
+}
+
+// unexpected is for an array of another type than the server's description says.
+func (c *column) unexpected(a arrow.Array) error {
+	return malformed("column %q of type %s comes as %s", c.from.name, c.from.describe(), a.DataType())
+}
+
+func (c *column) outOfRange(text string) error {
+	return pgerr.Hint(pgerr.New(pgerr.NumericOutOfRange, "%s is out of range for column %q of type %s", text, c.field.Name, c.typeName()),
+		"Declare the column with the type that its values have at Snowflake.")
+}
+
+// built wraps values, one for each row, as an array that has NULL where a has.
+func (c *column) built(a arrow.Array, values []byte) arrow.Array {
+	var valid *memory.Buffer
+	if a.NullN() > 0 {
+		valid = memory.NewBufferBytes(bitmap(a))
+	}
+	data := array.NewData(c.typ, a.Len(), []*memory.Buffer{valid, memory.NewBufferBytes(values)}, nil, a.NullN(), 0)
+	defer data.Release()
+	return array.MakeFromData(data)
+}
+
+// bitmap says which rows of an array are not NULL.
+func bitmap(a arrow.Array) []byte {
+	bits := make([]byte, (a.Len()+7)/8)
+	for i := range a.Len() {
+		if a.IsValid(i) {
+			bits[i/8] |= 1 << (i % 8)
+		}
+	}
+	return bits
+}
+
+// narrow reads doubles as reals, if they are such.
+func (c *column) narrow(a arrow.Array) (arrow.Array, error) {
+	source, ok := a.(*array.Float64)
+	if !ok {
+		return nil, c.unexpected(a)
+	}
+	out := make([]float32, a.Len())
+	for i, v := range source.Float64Values() {
+		if out[i] = float32(v); float64(out[i]) != v && v == v && a.IsValid(i) {
+			return nil, c.outOfRange(a.ValueStr(i))
+		}
+	}
+	return c.built(a, arrow.Float32Traits.CastToBytes(out)), nil
+}
