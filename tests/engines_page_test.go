@@ -19,6 +19,7 @@ import (
 	"github.com/sluicedb/sluice/engines/databricks"
 	"github.com/sluicedb/sluice/engines/duckdb"
 	"github.com/sluicedb/sluice/engines/postgres"
+	"github.com/sluicedb/sluice/engines/snowflake"
 	"github.com/sluicedb/sluice/engines/sqldb"
 	"github.com/sluicedb/sluice/internal/clickhousetest"
 	"github.com/sluicedb/sluice/internal/mariadbtest"
@@ -60,6 +61,7 @@ var listedEngines = []listedEngine{
 		return engines.Server{Options: map[string]string{"driver": "sqlite", "file": file}}
 	}},
 	{"Databricks", "databricks.md", databricks.Wrapper{}, "", nil},
+	{"Snowflake", "snowflake.md", snowflake.Wrapper{}, "", nil},
 }
 
 // TestEnginesPage certifies each engine, and compares what is found with docs/engines.md. An engine whose server this machine
