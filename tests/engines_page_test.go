@@ -21,8 +21,10 @@ import (
 	"github.com/sluicedb/sluice/engines/postgres"
 	"github.com/sluicedb/sluice/engines/snowflake"
 	"github.com/sluicedb/sluice/engines/sqldb"
+	"github.com/sluicedb/sluice/engines/trino"
 	"github.com/sluicedb/sluice/internal/clickhousetest"
 	"github.com/sluicedb/sluice/internal/mariadbtest"
+	"github.com/sluicedb/sluice/internal/registry"
 	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/proxy"
 )
@@ -60,6 +62,7 @@ var listedEngines = []listedEngine{
 		(&sqlWorld{file: file}).lite(t, "CREATE TABLE t (a INTEGER)")
 		return engines.Server{Options: map[string]string{"driver": "sqlite", "file": file}}
 	}},
+	{"Trino", "trino.md", trino.Wrapper{}, "", trinoServer},
 	{"Databricks", "databricks.md", databricks.Wrapper{}, "", nil},
 	{"Snowflake", "snowflake.md", snowflake.Wrapper{}, "", nil},
 }
@@ -98,6 +101,12 @@ func TestEnginesPage(t *testing.T) {
 	} else if want != string(text) {
 		t.Errorf("%s is not what is found: run go test ./tests -run TestEnginesPage -docs.write\n%s", path, strings.Join(lines, "\n"))
 	}
+}
+
+// TestRealEnginesPage is TestEnginesPage with the engines whose servers are downloaded.
+func TestRealEnginesPage(t *testing.T) {
+	registry.Need(t)
+	TestEnginesPage(t)
 }
 
 func (e listedEngine) title() string { return "| [" + e.name + "](" + e.page + ") |" }

@@ -8,11 +8,13 @@ import (
 	"github.com/sluicedb/sluice/engines/postgres"
 	"github.com/sluicedb/sluice/engines/snowflake"
 	"github.com/sluicedb/sluice/engines/sqldb"
+	"github.com/sluicedb/sluice/engines/trino"
 )
 
 // wrappers are the engines of this binary. This is the only place outside of tests that names them.
 func wrappers() []engines.Wrapper {
-	return []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, clickhouse.Wrapper{}, databricks.Wrapper{}, snowflake.Wrapper{}, sqldb.Wrapper{}}
+	return []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, clickhouse.Wrapper{}, databricks.Wrapper{}, snowflake.Wrapper{}, trino.Wrapper{},
+		sqldb.Wrapper{}}
 }
 
 // federation is the engine for statements over several servers, with server options that bound it; an empty one is left

@@ -44,15 +44,25 @@ func (Trino) Identifier(name string) string { return `"` + strings.ReplaceAll(na
 // Literal quotes a text.
 func (Trino) Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// Column casts a column to the type that it is shipped in, unless it is of that type; JSON is written as text.
+// Column casts a column to the type that it is shipped in, unless it is of that type. What nests is written as JSON, but for arrays that
+// are arrays at home too; moments are told in UTC, as what a region's clocks show may stand for two.
 func (d Trino) Column(c *catalog.Column, alias string) string {
 	name := aliased(d, c, alias)
 	remote, t := strings.ToLower(c.Options["remote_type"]), d.Type(c.Type, c.Typmod)
+	document := Plain(c.Type).OID == jsonbOID || Plain(c.Type).OID == jsonOID || c.Type == textOID
 	switch {
 	case remote == "json":
 		return "json_format(" + name + ")"
-	case strings.EqualFold(strings.ReplaceAll(remote, ", ", ","), t), t == "VARCHAR" && strings.HasPrefix(remote, "varchar"):
+	case strings.HasPrefix(remote, "array(") || strings.HasPrefix(remote, "map(") || strings.HasPrefix(remote, "row("):
+		if document {
+			return "json_format(CAST(" + name + " AS JSON))"
+		}
 		return name
+	case strings.HasPrefix(remote, "interval "), strings.EqualFold(strings.ReplaceAll(remote, ", ", ","), t) && c.Type != timestamptzOID,
+		t == "VARCHAR" && strings.HasPrefix(remote, "varchar"):
+		return name
+	case c.Type == timestamptzOID && strings.HasSuffix(remote, "with time zone"):
+		return "CAST(" + name + " AT TIME ZONE 'UTC' AS " + t + ")"
 	}
 	return "CAST(" + name + " AS " + t + ")"
 }

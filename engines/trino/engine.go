@@ -1,0 +1,117 @@
+package trino
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/columnar"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// Engine is one cluster as one user mapping logs in to it.
+type Engine struct {
+	server  string
+	client  *client
+	catalog string
+
+	canceling sync.WaitGroup // requests to cancel that are under way
+}
+
+var _ engines.Engine = (*Engine)(nil)
+
+// Open runs q to where its columns are known.
+func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
+	if ctx.Err() != nil {
+		return nil, pgerr.AtServer(e.server, pgerr.Ended(ctx))
+	}
+	sql, err := statement(q)
+	if err != nil {
+		return nil, pgerr.AtServer(e.server, err)
+	}
+	if e.client.headers.Get("X-Trino-User") == "" {
+		return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.InvalidAuthorization, "no user of the cluster is known"),
+			`CREATE USER MAPPING … OPTIONS ("user" 'NAME').`))
+	}
+	s := &source{engine: e}
+	if err := s.begin(ctx, sql, q.Tag.String()); err != nil {
+		s.Close(false)
+		return nil, pgerr.AtServer(e.server, pgerr.Interrupted(ctx, err))
+	}
+	return columnar.NewStream(e.server, s.fields(), s), nil
+}
+
+// Begin refuses: most catalogs have no transactions that could be undone with home's.
+func (e *Engine) Begin(context.Context) (engines.Tx, error) {
+	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of Trino cannot be written to"),
+		"Write to them by a client of Trino."))
+}
+
+// Ping has the cluster execute a statement.
+func (e *Engine) Ping(ctx context.Context) error {
+	_, err := e.texts(ctx, "SELECT 'x'")
+	return err
+}
+
+// Close waits for the requests that cancel statements.
+func (e *Engine) Close() error {
+	e.canceling.Wait()
+	e.client.http.CloseIdleConnections()
+	return nil
+}
+
+// cancelled is how long a request to cancel a statement may take.
+const cancelled = 10 * time.Second
+
+// cancel ends a statement at the cluster. It does not wait for that.
+func (e *Engine) cancel(next *url.URL) {
+	e.canceling.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cancelled)
+		defer cancel()
+		_ = e.client.call(ctx, http.MethodDelete, next, "", "", &bytes.Buffer{}) // one that has ended needs none
+	})
+}
+
+// texts runs a statement whose columns are all varchar and returns its rows, with empty texts for NULL. It is for bounded results only.
+func (e *Engine) texts(ctx context.Context, sql string, args ...string) ([][]string, error) {
+	q := engines.Query{SQL: sql}
+	for i := range args {
+		q.Args = append(q.Args, &args[i])
+	}
+	s, err := e.Open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var rows [][]string
+	for {
+		b, err := s.Next(ctx)
+		if err == io.EOF {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		record := b.(engines.Columns).Record
+		for i := range b.NumRows() {
+			row := make([]string, record.NumCols())
+			for k, column := range record.Columns() {
+				texts, ok := column.(*array.String)
+				if !ok {
+					return nil, pgerr.AtServer(e.server, malformed(errJSON))
+				}
+				if texts.IsValid(i) {
+					row[k] = string([]byte(texts.Value(i)))
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+}
