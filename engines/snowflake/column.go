@@ -103,24 +103,30 @@ func (c *column) outOfRange(text string) error {
 
 // built wraps values, one for each row, as an array that has NULL where a has.
 func (c *column) built(a arrow.Array, values []byte) arrow.Array {
-	var valid *memory.Buffer
-	if a.NullN() > 0 {
-		valid = memory.NewBufferBytes(bitmap(a))
+	if a.NullN() == 0 {
+		return c.builtWhere(a.Len(), nil, values)
 	}
-	data := array.NewData(c.typ, a.Len(), []*memory.Buffer{valid, memory.NewBufferBytes(values)}, nil, a.NullN(), 0)
-	defer data.Release()
-	return array.MakeFromData(data)
+	return c.builtWhere(a.Len(), a.IsNull, values)
 }
 
-// bitmap says which rows of an array are not NULL.
-func bitmap(a arrow.Array) []byte {
-	bits := make([]byte, (a.Len()+7)/8)
-	for i := range a.Len() {
-		if a.IsValid(i) {
-			bits[i/8] |= 1 << (i % 8)
+// builtWhere is built with NULL in the rows that null says; nil for none.
+func (c *column) builtWhere(rows int, null func(i int) bool, values []byte) arrow.Array {
+	var valid *memory.Buffer
+	nulls := 0
+	if null != nil {
+		bits := make([]byte, (rows+7)/8)
+		for i := range rows {
+			if null(i) {
+				nulls++
+			} else {
+				bits[i/8] |= 1 << (i % 8)
+			}
 		}
+		valid = memory.NewBufferBytes(bits)
 	}
-	return bits
+	data := array.NewData(c.typ, rows, []*memory.Buffer{valid, memory.NewBufferBytes(values)}, nil, nulls, 0)
+	defer data.Release()
+	return array.MakeFromData(data)
 }
 
 // narrow reads doubles as reals, if they are such.

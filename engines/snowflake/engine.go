@@ -25,7 +25,10 @@ type Engine struct {
 	closed bool
 }
 
-var _ engines.Engine = (*Engine)(nil)
+var (
+	_ engines.Engine = (*Engine)(nil)
+	_ engines.Pooled = (*Engine)(nil)
+)
 
 func newEngine(s engines.Server, c *gosnowflake.Config) *Engine {
 	return &Engine{server: s.Name, database: s.Options["database"], config: c}

@@ -15,13 +15,13 @@ const micros = 6
 // moments reads times and timestamps, which come in units of the last digit, or as structs of seconds and nanoseconds. The zone that a
 // TIMESTAMP_TZ has beside them only says how it was written. Digits beyond the sixth are rounded, as Postgres does.
 func (c *column) moments(a arrow.Array) (arrow.Array, error) {
-	at, err := c.moment(a)
+	at, null, err := c.moment(a)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]int64, a.Len())
 	for i := range out {
-		if a.IsNull(i) {
+		if null(i) {
 			continue
 		}
 		var ok bool
@@ -29,36 +29,38 @@ func (c *column) moments(a arrow.Array) (arrow.Array, error) {
 			return nil, pgerr.New("22008", "a value of column %q is out of range for type %s", c.field.Name, c.typeName())
 		}
 	}
-	return c.built(a, arrow.Int64Traits.CastToBytes(out)), nil
+	return c.builtWhere(a.Len(), null, arrow.Int64Traits.CastToBytes(out)), nil
 }
 
-// moment returns how the microseconds of row i are found; false where they are too many.
-func (c *column) moment(a arrow.Array) (func(i int) (int64, bool), error) {
+// moment returns how the microseconds of row i are found, false where they are too many, and whether it is NULL: a struct is, or its
+// seconds alone.
+func (c *column) moment(a arrow.Array) (at func(i int) (int64, bool), null func(i int) bool, err error) {
 	nested, ok := a.(*array.Struct)
 	if !ok {
 		values := wide(a)
 		if values == nil && a.Len() > 0 || c.from.scale > 9 {
-			return nil, c.unexpected(a)
+			return nil, nil, c.unexpected(a)
 		}
-		return scaled(values, c.from.scale), nil
+		return scaled(values, c.from.scale), a.IsNull, nil
 	}
 	parts := nested.NumField()
 	if c.from.kind == "timestamp_tz" {
 		parts-- // the zone
 	}
 	if parts < 1 || parts > 2 {
-		return nil, c.unexpected(a)
+		return nil, nil, c.unexpected(a)
 	}
 	seconds, ok := nested.Field(0).(*array.Int64)
 	if !ok {
-		return nil, c.unexpected(a)
+		return nil, nil, c.unexpected(a)
 	}
+	null = func(i int) bool { return nested.IsNull(i) || seconds.IsNull(i) }
 	if parts == 1 {
-		return scaled(seconds.Int64Values(), c.from.scale), nil
+		return scaled(seconds.Int64Values(), c.from.scale), null, nil
 	}
 	nanos, ok := nested.Field(1).(*array.Int32)
 	if !ok {
-		return nil, c.unexpected(a)
+		return nil, nil, c.unexpected(a)
 	}
 	return func(i int) (int64, bool) {
 		whole := seconds.Value(i)
@@ -66,7 +68,7 @@ func (c *column) moment(a arrow.Array) (func(i int) (int64, bool), error) {
 			return 0, false
 		}
 		return whole*1_000_000 + rounded(int64(nanos.Value(i)), 1000), true
-	}, nil
+	}, null, nil
 }
 
 // scaled are values in units of the last digit of a scale.

@@ -56,6 +56,13 @@ func (e *Engine) acquire(ctx context.Context) (*session, error) {
 // keepIdle is how many sessions that nobody uses an Engine keeps.
 const keepIdle = 8
 
+// Idle is how many sessions wait to be used again.
+func (e *Engine) Idle() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.idle)
+}
+
 // release gives back a session on which nothing runs.
 func (e *Engine) release(s *session) {
 	e.mu.Lock()

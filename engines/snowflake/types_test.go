@@ -80,6 +80,7 @@ func TestValues(t *testing.T) {
 		{fake.Column{Type: "real"}, arrow.PrimitiveTypes.Float64, `[0.1]`, oidNumeric, -1, "HV004"},
 		{fake.Column{Type: "timestamp_ntz", Scale: 9}, seconds2, `[{"epoch":1,"fraction":123456499}, {"epoch":1,"fraction":123456500}, {"epoch":1,"fraction":123457500}, {"epoch":-1,"fraction":999999500}, null]`, oidTimestamp, -1,
 			"1970-01-01T00:00:01.123456|1970-01-01T00:00:01.123456|1970-01-01T00:00:01.123458|1970-01-01T00:00:00|(null)"},
+		{fake.Column{Type: "timestamp_ntz", Scale: 9}, seconds2, `[{"epoch":null,"fraction":null}, {"epoch":0,"fraction":0}]`, oidTimestamp, -1, "(null)|1970-01-01T00:00:00"},
 		{fake.Column{Type: "timestamp_ntz", Scale: 7}, int64s, `[-1, 19999996, 5]`, oidTimestamp, -1, "1970-01-01T00:00:00|1970-01-01T00:00:02|1970-01-01T00:00:00"},
 		{fake.Column{Type: "timestamp_ntz", Scale: 3}, int64s, `[1500]`, oidTimestamp, -1, "1970-01-01T00:00:01.5"},
 		{fake.Column{Type: "timestamp_ntz", Scale: 0}, int64s, `[9223372036854775807]`, oidTimestamp, -1, "22008"},
