@@ -15,6 +15,7 @@ import (
 	"github.com/sluicedb/sluice/catalog"
 	"github.com/sluicedb/sluice/embedded/hometest"
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/bigquery"
 	"github.com/sluicedb/sluice/engines/clickhouse"
 	"github.com/sluicedb/sluice/engines/databricks"
 	"github.com/sluicedb/sluice/engines/duckdb"
@@ -63,6 +64,7 @@ var listedEngines = []listedEngine{
 		return engines.Server{Options: map[string]string{"driver": "sqlite", "file": file}}
 	}},
 	{"Trino", "trino.md", trino.Wrapper{}, "", trinoServer},
+	{"BigQuery", "bigquery.md", bigquery.Wrapper{}, "", nil},
 	{"Databricks", "databricks.md", databricks.Wrapper{}, "", nil},
 	{"Snowflake", "snowflake.md", snowflake.Wrapper{}, "", nil},
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/bigquery"
 	"github.com/sluicedb/sluice/engines/clickhouse"
 	"github.com/sluicedb/sluice/engines/databricks"
 	"github.com/sluicedb/sluice/engines/duckdb"
@@ -13,7 +14,7 @@ import (
 
 // wrappers are the engines of this binary. This is the only place outside of tests that names them.
 func wrappers() []engines.Wrapper {
-	return []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, clickhouse.Wrapper{}, databricks.Wrapper{}, snowflake.Wrapper{}, trino.Wrapper{},
+	return []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, clickhouse.Wrapper{}, bigquery.Wrapper{}, databricks.Wrapper{}, snowflake.Wrapper{}, trino.Wrapper{},
 		sqldb.Wrapper{}}
 }
 

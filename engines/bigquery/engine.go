@@ -1,0 +1,72 @@
+package bigquery
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
+)
+
+// Engine is one server: a project that runs jobs.
+type Engine struct {
+	server   string
+	client   *client
+	project  string
+	location string
+	limits   limits
+
+	canceling sync.WaitGroup // requests that are under way and that nobody waits for
+}
+
+// limits are what the server's options allow a job.
+type limits struct {
+	bytes   int64 // billed, 0 for any
+	timeout int64 // milliseconds, 0 for any
+}
+
+var _ engines.Engine = (*Engine)(nil)
+
+func newEngine(s engines.Server) (*Engine, error) {
+	c, err := newClient(s)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{server: s.Name, client: c, project: s.Options["project"], location: s.Options["location"]}
+	e.limits.bytes, _ = strconv.ParseInt(s.Options["maximum_bytes_billed"], 10, 64)
+	e.limits.timeout = seconds(s.Options["job_timeout"], 0).Milliseconds()
+	return e, nil
+}
+
+// Open runs q to where its result can be read.
+func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
+	result, err := e.execute(ctx, q)
+	if err != nil {
+		return nil, pgerr.AtServer(e.server, err)
+	}
+	s, err := e.open(ctx, q, result)
+	if err != nil {
+		return nil, pgerr.AtServer(e.server, err)
+	}
+	return s, nil
+}
+
+// Begin refuses: nothing is written.
+func (e *Engine) Begin(context.Context) (engines.Tx, error) {
+	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of BigQuery cannot be written to"),
+		"Write by BigQuery's own means."))
+}
+
+// Ping has the service look at a statement without running it, which costs nothing.
+func (e *Engine) Ping(ctx context.Context) error {
+	_, err := e.dryRun(ctx, engines.Query{SQL: "SELECT 1"})
+	return pgerr.AtServer(e.server, err)
+}
+
+// Close waits for the requests that cancel jobs.
+func (e *Engine) Close() error {
+	e.canceling.Wait()
+	e.client.close()
+	return nil
+}

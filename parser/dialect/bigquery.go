@@ -1,0 +1,150 @@
+package dialect
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sluicedb/sluice/catalog"
+)
+
+// BigQuery is the dialect of Google BigQuery, GoogleSQL.
+type BigQuery struct{}
+
+var _ Simple = BigQuery{}
+
+// Name returns "bigquery".
+func (BigQuery) Name() string { return "bigquery" }
+
+// Ships says that whole statements go to the engine, if they are simple.
+func (BigQuery) Ships() Extent { return Statements }
+
+// Verbatim is false.
+func (BigQuery) Verbatim() bool { return false }
+
+// RowID is no name for a row: the engine takes no writes.
+func (BigQuery) RowID() string { return "NULL" }
+
+var bigTypes = map[uint32]string{
+	boolOID: "BOOL", byteaOID: "BYTES", int8OID: "INT64", int2OID: "INT64", int4OID: "INT64", float4OID: "FLOAT64", float8OID: "FLOAT64",
+	dateOID: "DATE", timeOID: "TIME", timestampOID: "DATETIME", timestamptzOID: "TIMESTAMP",
+}
+
+// Type returns the type of masks, NULLs and parameters.
+func (BigQuery) Type(oid uint32, typmod int32) string {
+	if t := bigTypes[oid]; t != "" {
+		return t
+	}
+	if precision, scale, ok := numericTypmod(typmod); ok && oid == numericOID && scale >= 0 && scale <= precision && precision <= MostDigits {
+		if scale <= 9 && precision-scale <= 29 {
+			return "NUMERIC(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
+		}
+		return "BIGNUMERIC(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
+	}
+	return "STRING"
+}
+
+// Identifier quotes a name.
+func (BigQuery) Identifier(name string) string { return "`" + bigEscapes(name, '`') + "`" }
+
+// Literal quotes a text.
+func (BigQuery) Literal(text string) string { return "'" + bigEscapes(text, '\'') + "'" }
+
+// bigEscapes writes a text between quotes, in which a backslash escapes.
+func bigEscapes(text string, quote byte) string {
+	var b strings.Builder
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == quote || c == '\\':
+			b.Write([]byte{'\\', c})
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// bigRead are the types whose columns are read as they are: the values come in the remote type, and are checked against the foreign
+// table's column one by one. A cast would round what does not fit.
+var bigRead = map[uint32]bool{
+	boolOID: true, byteaOID: true, int8OID: true, int2OID: true, int4OID: true, float4OID: true, float8OID: true, dateOID: true, timeOID: true,
+	timestampOID: true, timestamptzOID: true, intervalOID: true,
+}
+
+// bigTexts are the remote types whose values come as text.
+var bigTexts = map[string]bool{"STRING": true, "JSON": true, "GEOGRAPHY": true}
+
+// Column reads a column as it is where its type at home has a counterpart, as JSON where it is one of JSON and the remote one is
+// not, and else as text.
+func (d BigQuery) Column(c *catalog.Column, alias string) string {
+	name := aliased(d, c, alias)
+	base := bigBase(c)
+	_, list := arrayTypes[c.Type]
+	switch {
+	case bigRead[c.Type] || list:
+		return name
+	case c.Type == numericOID && d.Type(c.Type, c.Typmod) != "STRING":
+		return name
+	case bigTexts[base]:
+		return name
+	case c.Type == jsonOID || c.Type == jsonbOID:
+		return "TO_JSON_STRING(" + name + ")"
+	}
+	return "CAST(" + name + " AS STRING)"
+}
+
+// bigBase is the remote type of a column without its parameters; empty where that is not known.
+func bigBase(c *catalog.Column) string {
+	t := strings.TrimSpace(c.Options["remote_type"])
+	if at := strings.IndexAny(t, "(< "); at >= 0 {
+		t = t[:at]
+	}
+	return strings.ToUpper(t)
+}
+
+// Relation returns the name of the remote table, which has three parts.
+func (d BigQuery) Relation(r *catalog.Relation) (string, error) {
+	project, dataset, name := bigName(r)
+	return d.Identifier(project) + "." + d.Identifier(dataset) + "." + d.Identifier(name), nil
+}
+
+func bigName(r *catalog.Relation) (project, dataset, name string) {
+	project, dataset, name = r.Options["catalog_name"], r.Options["schema_name"], r.Options["table_name"]
+	if project == "" {
+		project = r.Server.Options["project"]
+	}
+	if dataset == "" {
+		dataset = r.Server.Options["dataset"]
+	}
+	if dataset == "" {
+		dataset = r.Schema
+	}
+	if name == "" {
+		name = r.Name
+	}
+	return project, dataset, name
+}
+
+// RowsSQL is empty: to ask for it would be a job of its own.
+func (BigQuery) RowsSQL(*catalog.Relation) string { return "" }
+
+// Selected is the expression itself.
+func (BigQuery) Selected(sql string) string { return sql }
+
+// Sorted says where NULL is to be.
+func (BigQuery) Sorted(sql string, desc, nullsFirst bool) string {
+	return ClickHouse{}.Sorted(sql, desc, nullsFirst)
+}
+
+// Table has integers alone.
+func (BigQuery) Table() Index { return simpleIndex }
+
+// Computes takes columns whose values at the service are those at home, as far as these are of types in the table.
+func (BigQuery) Computes(c *catalog.Column) bool {
+	return Plain(c.Type).IsInt() && bigBase(c) == "INT64"
+}
+
+// Empty takes any column but arrays, of which none is NULL at the service.
+func (BigQuery) Empty(c *catalog.Column) bool { return bigBase(c) != "" && bigBase(c) != "ARRAY" }
