@@ -5,7 +5,7 @@ DROP EVENT TRIGGER sluice_ddl;
 DROP FUNCTION sluice.on_drop();
 DROP FUNCTION sluice.on_ddl();
 DROP FUNCTION sluice.concerns(oid, oid, text);
-DROP VIEW sluice.servers;
+DROP VIEW IF EXISTS sluice.servers;
 DROP VIEW sluice.shadows;
 DROP VIEW sluice.relations;
 DROP TABLE sluice.server_option;

@@ -129,18 +129,6 @@ $$;
 GRANT EXECUTE ON FUNCTION sluice.public_options(text[]) TO PUBLIC;
 COMMENT ON FUNCTION sluice.public_options(text[]) IS 'options as an object, secrets in clear blotted out';
 
-CREATE VIEW sluice.servers AS
-SELECT s.srvname AS name, w.fdwname AS wrapper,
-       sluice.public_options(s.srvoptions) || coalesce(
-           (SELECT pg_catalog.jsonb_object_agg(o.option, o.value) FROM sluice.server_option o WHERE o.server = s.srvname),
-           '{}') AS options,
-       pg_catalog.pg_get_userbyid(s.srvowner) AS owner
-FROM pg_catalog.pg_foreign_server s
-JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-WHERE starts_with(w.fdwname, 'sluice_') AND w.fdwhandler = 0;
-GRANT SELECT ON sluice.servers TO PUBLIC;
-COMMENT ON VIEW sluice.servers IS 'foreign servers of Sluice, without secrets';
-
 -- The verifier of a role that may log in through the proxy: for the proxy's own account only.
 CREATE FUNCTION sluice.get_auth(role_name text) RETURNS text
 LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

@@ -83,6 +83,7 @@ var activityViews = map[string]func(s *Session, x *execution, v *viewer) any{
 	"stat_activity": (*Session).sessionRows,
 	"stat_streams":  (*Session).sourceRows,
 	"stat_progress": (*Session).taskRows,
+	"servers":       (*Session).serverRows,
 }
 
 // showActivity gives home the rows of the views of activity that a statement names, as settings of the transaction that is
@@ -91,12 +92,17 @@ func (s *Session) showActivity(ctx context.Context, x *execution) error {
 	var v *viewer
 	for _, n := range namesIn(x.statement) {
 		rows := activityViews[n.Name]
-		if rows == nil || n.Schema != "" && n.Schema != "sluice" {
+		if rows == nil || n.Schema != "" && n.Schema != "sluice" || n.Schema == "" && n.Name == "servers" { // which is a name for many a table
 			continue
 		}
 		if v == nil {
 			var err error
 			if v, err = s.viewer(ctx); err != nil {
+				return err
+			}
+		}
+		if n.Name == "servers" {
+			if err := s.usable(ctx, v); err != nil {
 				return err
 			}
 		}
@@ -144,6 +150,8 @@ type viewer struct {
 	all   bool
 	roles map[uint32]bool
 	names map[string]bool
+	// servers are those that he may use; known for sluice.servers alone.
+	servers map[uint32]bool
 }
 
 const viewerSQL = `SELECT r.oid, r.rolname, pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')

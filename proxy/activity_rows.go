@@ -26,6 +26,7 @@ type sessionRow struct {
 	Rows        *int64     `json:"rows"`
 	Bytes       *int64     `json:"bytes"`
 	Started     *time.Time `json:"query_start"`
+	ID          *string    `json:"id"`
 }
 
 // mostQuery is how much is shown of a statement that runs, as by track_activity_query_size.
@@ -55,7 +56,7 @@ func (s *Session) row() sessionRow {
 	if doing := s.latest.Load(); doing != nil && r.State != "idle" {
 		if rows, bytes, running := doing.Progress(); running {
 			text, began := shortened(doing.Text), doing.Began
-			r.Route, r.Query, r.Rows, r.Bytes, r.Started = &doing.Route, &text, &rows, &bytes, &began
+			r.Route, r.Query, r.Rows, r.Bytes, r.Started, r.ID = &doing.Route, &text, &rows, &bytes, &began, &doing.ID
 		}
 	}
 	return r

@@ -15,9 +15,9 @@ $$;
 COMMENT ON FUNCTION sluice.activity(text) IS 'the rows of a view of activity, as the proxy has set them';
 
 CREATE OR REPLACE VIEW sluice.stat_activity AS
-SELECT pid, role, database, application_name, client_addr, backend_start, state, route, query, rows, bytes, query_start
+SELECT pid, role, database, application_name, client_addr, backend_start, state, route, query, rows, bytes, query_start, id
 FROM pg_catalog.jsonb_to_recordset(sluice.activity('stat_activity')) AS s (pid integer, role name, database name, application_name text, client_addr inet,
-    backend_start timestamptz, state text, route text, query text, rows bigint, bytes bigint, query_start timestamptz);
+    backend_start timestamptz, state text, route text, query text, rows bigint, bytes bigint, query_start timestamptz, id text);
 GRANT SELECT ON sluice.stat_activity TO PUBLIC;
 COMMENT ON VIEW sluice.stat_activity IS 'sessions of the proxy';
 

@@ -12,10 +12,10 @@ CREATE TABLE IF NOT EXISTS sluice.certification (
 );
 COMMENT ON TABLE sluice.certification IS 'what certification has found of servers, and of what definition of them';
 
--- The definition of a server but for option stream, which only asks for certification.
+-- The definition of a server but for options that are not the engine's.
 CREATE OR REPLACE FUNCTION sluice.server_definition(server name) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT md5(concat_ws(' ', s.oid, s.srvfdw, array(SELECT o FROM unnest(s.srvoptions) o WHERE NOT starts_with(o, 'stream=') ORDER BY o)))
+    SELECT md5(concat_ws(' ', s.oid, s.srvfdw, array(SELECT o FROM unnest(s.srvoptions) o WHERE o !~ '^(stream|max_sessions|queue_timeout|max_failures)=' ORDER BY o)))
     FROM pg_foreign_server s WHERE s.srvname = server
 $$;
 COMMENT ON FUNCTION sluice.server_definition(name) IS 'changes with the definition of a server';

@@ -36,6 +36,7 @@ func serveMetrics(ctx context.Context, address string, server *proxy.Server, log
 	)
 	registry.MustRegister(planning(server)...)
 	registry.MustRegister(audited(server)...)
+	registry.MustRegister(guards{server})
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}

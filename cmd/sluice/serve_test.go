@@ -148,6 +148,17 @@ func TestServeMetrics(t *testing.T) {
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	startServe(t, "--home", url, "--listen", filepath.Join(dir, ".s.PGSQL.1"), "--metrics", address)
 	connect(t, "host="+dir+" port=1 user=postgres database=postgres")
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, "host="+dir+" port=1 user=postgres database="+config.Database)
+	for _, sql := range []string{"CREATE EXTENSION sluice", "CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '/no/such/file')",
+		"CREATE FOREIGN TABLE t (a int) SERVER lake", "SELECT * FROM t"} {
+		if err := conn.Exec(t.Context(), sql).Close(); (err == nil) == strings.HasPrefix(sql, "SELECT") {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get("http://" + address + "/metrics")
 	if err != nil {
@@ -158,9 +169,14 @@ func TestServeMetrics(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `sluice_build_info{commit="`) || !strings.Contains(string(text), "\nsluice_audit_lost_total 0\n") {
 		t.Errorf("metrics are %q (%v)", text, err)
 	}
+	for _, line := range []string{"sluice_server_broken{", "sluice_server_waiting{", "sluice_server_running{"} {
+		if line += `database="` + config.Database + `",server="lake"} 0` + "\n"; !strings.Contains(string(text), line) {
+			t.Errorf("metrics lack %s", line)
+		}
+	}
 	// Who reads metrics need not be who may read tables: they tell no role from another, nor a table, nor rows that were read.
 	for _, m := range regexp.MustCompile(`(?m)^(sluice_\w+)(?:\{(.*)\})? `).FindAllStringSubmatch(string(text), -1) {
-		if !slices.Contains([]string{"", "plan", "commit"}, strings.Split(m[2], "=")[0]) || strings.Contains(m[1], "rows") && m[1] != "sluice_audit_rows_total" {
+		if !slices.Contains([]string{"", "plan", "commit", "database"}, strings.Split(m[2], "=")[0]) || strings.Contains(m[1], "rows") && m[1] != "sluice_audit_rows_total" {
 			t.Errorf("metric %s", m[0])
 		}
 	}

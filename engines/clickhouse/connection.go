@@ -9,16 +9,16 @@ import (
 	"os"
 	"time"
 
+	"github.com/sluicedb/sluice/engines/pool"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
 // connection is one session at the server. It runs one statement at a time and is used by one goroutine at a time, but for
 // interrupt.
 type connection struct {
+	pool.Mark
 	socket net.Conn
 	in     reader
-	reused bool // it has answered before: that it is gone says nothing about the server
-	idle   time.Time
 }
 
 // Revisions of the protocol. The one spoken is so old that the server sends columns of dictionaries as plain ones, and says how

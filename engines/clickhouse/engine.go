@@ -3,34 +3,38 @@ package clickhouse
 import (
 	"context"
 	"errors"
-	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/pool"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-// Engine is one server as one user mapping logs in to it, with the connections that wait to be used again.
+// Engine is one server as one user mapping logs in to it.
 type Engine struct {
 	server string
 	config *config
-
-	mu     sync.Mutex
-	idle   []*connection // the one used last at the end
-	closed bool
-	bare   bool // the user may not set anything
-	prune  *time.Timer
+	pool   *pool.Pool[*connection]
+	bare   atomic.Bool // the user may not set anything
 }
 
-var _ engines.Engine = (*Engine)(nil)
-
-// An Engine keeps up to keepIdle connections that nobody uses, each for keepFor.
-const (
-	keepIdle = 8
-	keepFor  = 5 * time.Minute
+var (
+	_ engines.Engine = (*Engine)(nil)
+	_ engines.Pooled = (*Engine)(nil)
 )
+
+func newEngine(server string, c *config) *Engine {
+	dialed := func(ctx context.Context) (*connection, error) {
+		conn, err := dial(ctx, c)
+		if err != nil {
+			return nil, pgerr.Interrupted(ctx, err)
+		}
+		return conn, nil
+	}
+	return &Engine{server: server, config: c, pool: pool.New(dialed, nil, func(c *connection) { _ = c.socket.Close() })}
+}
 
 // Open starts q on a connection of its own.
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
@@ -40,7 +44,7 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 	}
 	for {
 		settings := e.settings()
-		c, err := e.acquire(ctx)
+		c, err := e.pool.Acquire(ctx)
 		if err != nil {
 			return nil, pgerr.AtServer(e.server, err)
 		}
@@ -58,9 +62,7 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 
 // settings are those to send along.
 func (e *Engine) settings() []setting {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.bare {
+	if e.bare.Load() {
 		return nil
 	}
 	return e.config.settings
@@ -73,77 +75,19 @@ func (e *Engine) withoutSettings(err error, sent []setting) bool {
 	if len(sent) == 0 || !errors.As(err, &pe) || pe.Code != pgerr.ReadOnlyTransaction || !isSettingRefused(pe.Message) {
 		return false
 	}
-	e.mu.Lock()
-	e.bare = true
-	e.mu.Unlock()
+	e.bare.Store(true)
 	return true
-}
-
-// acquire returns a connection that nobody else uses.
-func (e *Engine) acquire(ctx context.Context) (*connection, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return nil, pgerr.New(pgerr.FdwUnableToConnect, "the server was closed")
-	}
-	if n := len(e.idle); n > 0 {
-		c := e.idle[n-1]
-		e.idle = e.idle[:n-1]
-		e.mu.Unlock()
-		c.reused = true
-		return c, nil
-	}
-	e.mu.Unlock()
-	c, err := dial(ctx, e.config)
-	if err != nil {
-		return nil, pgerr.Interrupted(ctx, err)
-	}
-	return c, nil
-}
-
-// release gives back a connection on which nothing runs.
-func (e *Engine) release(c *connection) {
-	c.reused, c.idle = false, time.Now()
-	e.mu.Lock()
-	keep := !e.closed && len(e.idle) < keepIdle
-	if keep {
-		e.idle = append(e.idle, c)
-		if e.prune == nil {
-			e.prune = time.AfterFunc(keepFor, e.pruneIdle)
-		}
-	}
-	e.mu.Unlock()
-	if !keep {
-		_ = c.socket.Close()
-	}
 }
 
 // discard closes a connection that is broken, and reports whether it had been idle before.
 func (e *Engine) discard(c *connection) bool {
+	e.pool.Lost()
 	_ = c.socket.Close()
-	return c.reused
+	return c.Reused
 }
 
-// pruneIdle closes connections that nobody has used for long.
-func (e *Engine) pruneIdle() {
-	var old []*connection
-	e.mu.Lock()
-	for len(e.idle) > 0 && time.Since(e.idle[0].idle) >= keepFor {
-		old = append(old, e.idle[0])
-		e.idle = e.idle[1:]
-	}
-	e.prune = nil
-	if len(e.idle) > 0 {
-		e.prune = time.AfterFunc(keepFor-time.Since(e.idle[0].idle), e.pruneIdle)
-	}
-	e.mu.Unlock()
-	for _, c := range old {
-		_ = c.socket.Close()
-	}
-}
+// Idle is how many connections wait to be used again.
+func (e *Engine) Idle() int { return e.pool.Idle() }
 
 // Begin refuses: ClickHouse has no transactions that could be undone with home's.
 func (e *Engine) Begin(context.Context) (engines.Tx, error) {
@@ -154,7 +98,7 @@ func (e *Engine) Begin(context.Context) (engines.Tx, error) {
 // Ping asks the server for a sign of life.
 func (e *Engine) Ping(ctx context.Context) error {
 	for {
-		c, err := e.acquire(ctx)
+		c, err := e.pool.Acquire(ctx)
 		if err != nil {
 			return pgerr.AtServer(e.server, err)
 		}
@@ -162,7 +106,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 		err = c.ping()
 		stop()
 		if err == nil {
-			e.release(c)
+			e.pool.Release(c)
 			return nil
 		}
 		if !e.discard(c) || ctx.Err() != nil {
@@ -173,15 +117,6 @@ func (e *Engine) Ping(ctx context.Context) error {
 
 // Close closes the connections that wait. Those in use close when they are given back.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	idle := e.idle
-	e.idle, e.closed = nil, true
-	if e.prune != nil {
-		e.prune.Stop()
-	}
-	e.mu.Unlock()
-	for _, c := range idle {
-		_ = c.socket.Close()
-	}
+	e.pool.Close()
 	return nil
 }

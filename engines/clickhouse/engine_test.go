@@ -115,17 +115,28 @@ func TestReconnect(t *testing.T) {
 	if err := errors.Join(e.Ping(t.Context()), e.Ping(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if len(e.idle) != 1 {
-		t.Fatalf("%d connections wait", len(e.idle))
+	if n := e.Idle(); n != 1 {
+		t.Fatalf("%d connections wait", n)
 	}
-	_ = e.idle[0].socket.Close()
+	breakIdle(t, e)
 	if err := failure(t.Context(), e, "SELECT 1"); err != io.EOF {
 		t.Fatal(err)
 	}
-	_ = e.idle[0].socket.Close()
+	breakIdle(t, e)
 	if err := e.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// breakIdle breaks the connection that would be used next.
+func breakIdle(t *testing.T, e *Engine) {
+	t.Helper()
+	c, err := e.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.socket.Close()
+	e.pool.Release(c)
 }
 
 // TestBroken has the connection break in the middle of rows, which is an error and no end.

@@ -212,7 +212,7 @@ func (s *stream) letGo(err error) {
 	}
 	s.connection = nil
 	if err == io.EOF {
-		s.engine.release(c)
+		s.engine.pool.Release(c)
 		return
 	}
 	if !errors.Is(err, errBroken) {

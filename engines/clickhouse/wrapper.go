@@ -81,7 +81,7 @@ func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error)
 	if err != nil {
 		return nil, pgerr.AtServer(s.Name, err)
 	}
-	return &Engine{server: s.Name, config: c}, nil
+	return newEngine(s.Name, c), nil
 }
 
 // number checks a whole number between bounds.

@@ -29,7 +29,7 @@ func conformance(open func(ctx context.Context) (engines.Engine, error)) enginet
 			{SQL: "SELECT 0::numeric(10,2) AS x", Field: engines.Field{Name: "x", OID: 1700, Typmod: 10<<16 | 2 + 4}, Want: []string{"0.00"}},
 			{SQL: "SELECT '0044-03-15 BC'::date AS x", Field: engines.Field{Name: "x", OID: 1082, Typmod: -1}, Want: []string{"0044-03-15 BC"}},
 		},
-		Running: func(e engines.Engine) int { return e.(*Engine).running() },
+		Running: func(e engines.Engine) int { return e.(*Engine).pool.Busy() },
 		Source: enginetest.Source{
 			Forbidden: []string{"database/sql", "github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgxpool"},
 			Only:      map[string]string{"pgconn.ConnectConfig": "connection.go"},

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/pool"
 	"github.com/sluicedb/sluice/pgerr"
 	"github.com/sluicedb/sluice/socket"
 )
@@ -18,6 +19,7 @@ import (
 // connection is one session at the remote server. It runs one statement at a time and is used by one goroutine at a time,
 // but for interrupt.
 type connection struct {
+	pool.Mark
 	login  *pgconn.PgConn // what it was opened by: its socket is ours, but it still knows how to cancel
 	socket net.Conn
 	in     reader
@@ -27,8 +29,6 @@ type connection struct {
 
 	styles   engines.Styles // in force at the remote session
 	prepared statements
-	reused   bool // it has answered before: that it is gone now says nothing about the server
-	idle     time.Time
 }
 
 // fixed are the settings that bear on what statements mean. They are set on each connection and never changed, as

@@ -29,7 +29,7 @@ func TestStyles(t *testing.T) {
 	if got := values(t, e, engines.Query{SQL: "SELECT 1/$1::int", Args: []*string{text("1")}, Styles: berlin}); got[0][0] != "1" {
 		t.Errorf("after that: %v", got)
 	}
-	if n := len(e.idle); n != 1 {
+	if n := e.Idle(); n != 1 {
 		t.Errorf("%d connections were kept, want 1", n)
 	}
 }

@@ -42,7 +42,7 @@ func begin(ctx context.Context, e *Engine, c *connection, q engines.Query) (*str
 	switch {
 	case err == nil && fields == nil: // it may have set something, so that the connection is not used again
 		if err = c.sync(); err == nil {
-			c.reused = false
+			c.Reused = false
 			err = errors.Join(pgerr.New(pgerr.FdwError, "the statement for the foreign server yields no rows"), errBroken)
 		}
 	case errors.Is(err, os.ErrDeadlineExceeded) && c.cancel():

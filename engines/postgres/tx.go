@@ -37,7 +37,7 @@ func (e *Engine) readOnly() error {
 // beginAs starts a transaction by the statement given.
 func (e *Engine) beginAs(ctx context.Context, sql string) (*tx, error) {
 	for {
-		c, err := e.acquire(ctx)
+		c, err := e.pool.Acquire(ctx)
 		if err != nil {
 			return nil, pgerr.AtServer(e.server, err)
 		}

@@ -91,7 +91,7 @@ func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error)
 	if err != nil {
 		return nil, pgerr.AtServer(s.Name, err)
 	}
-	return &Engine{server: s.Name, config: config, updatable: updatable}, nil
+	return newEngine(s.Name, config, updatable), nil
 }
 
 func oneOf(words ...string) func(string) error {

@@ -16,7 +16,7 @@ var drivers = enginetest.Source{
 	Only:      map[string]string{"mysql.NewConnector": "mysql.go"},
 }
 
-func running(e engines.Engine) int { return e.(*Engine).running() }
+func running(e engines.Engine) int { return e.(*Engine).pool.Busy() }
 
 func field(oid uint32, typmod int32) engines.Field {
 	return engines.Field{Name: "x", OID: oid, Typmod: typmod}

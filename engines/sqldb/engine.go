@@ -5,27 +5,28 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
-	"sync"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/pool"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-// Engine is one server as one user mapping logs in to it, with the connections that wait to be used again.
+// Engine is one server as one user mapping logs in to it.
 type Engine struct {
 	server string
 	source source
-
-	mu     sync.Mutex
-	idle   []*connection // the one used last at the end
-	busy   int
-	closed bool
+	pool   *pool.Pool[*connection]
 }
 
-var _ engines.Engine = (*Engine)(nil)
+var (
+	_ engines.Engine = (*Engine)(nil)
+	_ engines.Pooled = (*Engine)(nil)
+)
 
-// keepIdle is how many connections that nobody uses an Engine keeps.
-const keepIdle = 8
+func newEngine(server string, src source) *Engine {
+	alive := func(ctx context.Context, c *connection) bool { return c.alive(ctx) }
+	return &Engine{server: server, source: src, pool: pool.New(src.connect, alive, func(c *connection) { _ = c.Close() })}
+}
 
 // Open starts q on a connection of its own.
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
@@ -34,15 +35,16 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 		return nil, pgerr.AtServer(e.server, err)
 	}
 	for {
-		c, err := e.acquire(ctx)
+		c, err := e.pool.Acquire(ctx)
 		if err != nil {
 			return nil, e.reason(ctx, err)
 		}
+		reused := c.Reused
 		s, err := e.start(ctx, c, sql, args, q.Fields)
 		if err == nil {
 			return s, nil
 		}
-		if c.reused && isBroken(err) && ctx.Err() == nil {
+		if reused && isBroken(err) && ctx.Err() == nil {
 			continue // it had gone while it was idle, and this statement has not begun
 		}
 		return nil, e.reason(ctx, err)
@@ -65,68 +67,11 @@ func (e *Engine) reason(ctx context.Context, err error) error {
 	return pgerr.AtServer(e.server, e.source.failure(err))
 }
 
-// acquire returns a connection that nobody else uses.
-func (e *Engine) acquire(ctx context.Context) (*connection, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for {
-		e.mu.Lock()
-		if e.closed {
-			e.mu.Unlock()
-			return nil, pgerr.New(pgerr.FdwUnableToConnect, "the server was closed")
-		}
-		n := len(e.idle)
-		if n == 0 {
-			e.busy++
-			e.mu.Unlock()
-			break
-		}
-		c := e.idle[n-1]
-		e.idle = e.idle[:n-1]
-		e.mu.Unlock()
-		if c.alive(ctx) {
-			c.reused = true
-			e.mu.Lock()
-			e.busy++
-			e.mu.Unlock()
-			return c, nil
-		}
-		_ = c.Close()
-	}
-	c, err := e.source.connect(ctx)
-	if err != nil {
-		e.left()
-	}
-	return c, err
-}
-
-// left counts a connection as used no longer.
-func (e *Engine) left() {
-	e.mu.Lock()
-	e.busy--
-	e.mu.Unlock()
-}
-
-// release gives back a connection on which nothing runs.
-func (e *Engine) release(c *connection) {
-	e.mu.Lock()
-	keep := !e.closed && len(e.idle) < keepIdle
-	if keep {
-		e.idle = append(e.idle, c)
-	}
-	e.busy--
-	e.mu.Unlock()
-	if !keep {
-		_ = c.Close()
-	}
-}
-
 // discard gives up a connection on which a statement may still run, and ends that.
 func (e *Engine) discard(c *connection) {
 	_ = c.Close()
 	e.source.kill(c)
-	e.left()
+	e.pool.Lost()
 }
 
 // Begin refuses: foreign tables are read only.
@@ -149,23 +94,13 @@ func (e *Engine) Ping(ctx context.Context) error {
 	return err
 }
 
+// Idle is how many connections wait to be used again.
+func (e *Engine) Idle() int { return e.pool.Idle() }
+
 // Close frees connections that nobody uses; the others are freed as their streams end.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	idle := e.idle
-	e.idle, e.closed = nil, true
-	e.mu.Unlock()
-	for _, c := range idle {
-		_ = c.Close()
-	}
+	e.pool.Close()
 	return nil
-}
-
-// running returns how many statements run.
-func (e *Engine) running() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.busy
 }
 
 // texts runs a catalog query and returns its rows as texts. It is for bounded results only.

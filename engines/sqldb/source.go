@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/pool"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -35,9 +36,9 @@ type asker func(ctx context.Context, sql string, args ...string) ([][]*string, e
 
 // connection is one connection of a driver. It runs one statement at a time.
 type connection struct {
+	pool.Mark
 	driver.Conn
-	id     string // by which the server calls it
-	reused bool   // it has answered before: that it is gone now says nothing about the server
+	id string // by which the server calls it
 }
 
 // alive reports whether an idle connection may be used again.

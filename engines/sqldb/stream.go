@@ -55,7 +55,7 @@ func (e *Engine) start(ctx context.Context, c *connection, sql string, args []dr
 		if failed {
 			e.discard(c)
 		} else {
-			e.release(c)
+			e.pool.Release(c)
 		}
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (s *stream) letGo(atEnd bool) {
 	_ = s.stmt.Close()
 	s.interrupt()
 	if atEnd {
-		s.engine.release(c)
+		s.engine.pool.Release(c)
 	} else {
 		s.engine.discard(c)
 	}

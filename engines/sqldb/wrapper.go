@@ -102,7 +102,7 @@ func (w Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, erro
 	if err != nil {
 		return nil, pgerr.AtServer(s.Name, err)
 	}
-	return &Engine{server: s.Name, source: src}, nil
+	return newEngine(s.Name, src), nil
 }
 
 // secondsOf reads an option that is a number of seconds.
