@@ -70,7 +70,7 @@ var listedEngines = []listedEngine{
 }
 
 // TestEnginesPage certifies each engine, and compares what is found with docs/engines.md. An engine whose server this machine
-// does not have keeps its line.
+// does not have keeps what its line says of the server.
 func TestEnginesPage(t *testing.T) {
 	const path, begin, end = "../docs/engines.md", "-docs.write -->\n", "<!-- end -->\n"
 	text, err := os.ReadFile(path)
@@ -91,7 +91,9 @@ func TestEnginesPage(t *testing.T) {
 			if i < 0 {
 				t.Fatalf("%s has no line of %s", path, e.name)
 			}
-			line = strings.Split(table, "\n")[i]
+			cells := strings.Split(strings.Split(table, "\n")[i], "|")
+			cells[len(cells)-2] = " " + dialect.Shipped(e.dialect(t)) + " " // which takes no server
+			line = strings.Join(cells, "|")
 		}
 		lines = append(lines, line)
 	}
@@ -116,11 +118,16 @@ func (e listedEngine) title() string { return "| [" + e.name + "](" + e.page + "
 // shortVersion is what of a version does not change with each repair.
 var shortVersion = regexp.MustCompile(`^.*?\d+(\.\d+)?`)
 
-func (e listedEngine) line(t *testing.T) string {
+func (e listedEngine) dialect(t *testing.T) dialect.Dialect {
 	d, err := dialect.Of(&catalog.Server{Wrapper: e.wrapper.Name(), Options: map[string]string{"driver": e.driver}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+func (e listedEngine) line(t *testing.T) string {
+	d := e.dialect(t)
 	if e.server == nil {
 		return fmt.Sprintf("%s — | — | fake | %s |", e.title(), dialect.Shipped(d))
 	}
