@@ -65,6 +65,7 @@ var listedEngines = []listedEngine{
 	}},
 	{"Trino", "trino.md", trino.Wrapper{}, "", trinoServer},
 	{"BigQuery", "bigquery.md", bigquery.Wrapper{}, "", nil},
+	{"SQL Server", "mssql.md", sqldb.SQLServer{}, "", nil},
 	{"Databricks", "databricks.md", databricks.Wrapper{}, "", nil},
 	{"Snowflake", "snowflake.md", snowflake.Wrapper{}, "", nil},
 }

@@ -21,14 +21,17 @@ import (
 	"github.com/sluicedb/sluice/engines/duckdb"
 	"github.com/sluicedb/sluice/engines/sqldb"
 	"github.com/sluicedb/sluice/internal/mariadbtest"
+	"github.com/sluicedb/sluice/internal/tdstest"
 	"github.com/sluicedb/sluice/proxy"
 )
 
-// sqlWorld is a database whose tables stand in MariaDB (schema maria) and SQLite (schema lite) as well, as foreign ones.
+// sqlWorld is a database whose tables stand in MariaDB (schema maria), SQLite (schema lite) and what stands in for a SQL Server (schema
+// mssql) as well, as foreign ones.
 type sqlWorld struct {
 	direct, through string
 	maria           *mariadbtest.Server
 	database, file  string // of MariaDB, and SQLite's
+	server          *tdstest.Server
 }
 
 // newSQLWorld runs statements that all three understand in each, and imports what they make.
@@ -46,7 +49,7 @@ func newSQLWorld(t *testing.T, statements ...string) *sqlWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, sqldb.Wrapper{}}, Federation: federation()})
+	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, sqldb.Wrapper{}, sqldb.SQLServer{}}, Federation: federation()})
 	w.through = proxyURL(addr, w.database)
 	ctx := context.Background()
 	if err := w.maria.Do(ctx, "", "CREATE DATABASE "+w.database); err != nil {
@@ -58,10 +61,15 @@ func newSQLWorld(t *testing.T, statements ...string) *sqlWorld {
 	}
 	w.lite(t, statements...)
 	exec(t, w.direct, statements...)
-	exec(t, w.through, "CREATE EXTENSION sluice", "CREATE SCHEMA maria", "CREATE SCHEMA lite",
+	w.server = tdstest.Start(t, hometest.Database(t, home))
+	exec(t, w.server.URL, append([]string{"SET search_path = dbo"}, statements...)...)
+	exec(t, w.through, "CREATE EXTENSION sluice", "CREATE SCHEMA maria", "CREATE SCHEMA lite", "CREATE SCHEMA mssql",
 		fmt.Sprintf("CREATE SERVER maria FOREIGN DATA WRAPPER sluice_sql OPTIONS (driver 'mysql', host '127.0.0.1', port '%d', database '%s')", w.maria.Port, w.database),
 		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER maria OPTIONS (user '%s', password '%s')", mariadbtest.Reader, mariadbtest.ReaderPassword),
 		fmt.Sprintf("CREATE SERVER lite FOREIGN DATA WRAPPER sluice_sql OPTIONS (driver 'sqlite', file '%s')", w.file),
+		fmt.Sprintf("CREATE SERVER mssql FOREIGN DATA WRAPPER sluice_mssql OPTIONS (host '127.0.0.1', port '%d', database 'sales', sslmode 'disable')", w.server.Port),
+		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER mssql OPTIONS (user '%s', password '%s')", tdstest.User, strings.ReplaceAll(tdstest.Password, "'", "''")),
+		"IMPORT FOREIGN SCHEMA dbo LIMIT TO (numbers) FROM SERVER mssql INTO mssql",
 		fmt.Sprintf("IMPORT FOREIGN SCHEMA %s FROM SERVER maria INTO maria", w.database), "IMPORT FOREIGN SCHEMA main FROM SERVER lite INTO lite")
 	return w
 }
@@ -92,13 +100,13 @@ var twinRows = []string{
 
 var remoteLine = regexp.MustCompile(`(?m)^\s*(?:Remote SQL|Route|Sluice[^:]*): .*$`)
 
-// TestSQL compares answers over MariaDB and SQLite with those over a plain table, and shows what was shipped.
+// TestSQL compares answers over MariaDB, SQLite and what stands in for a SQL Server with those over a plain table, and shows what was shipped.
 func TestSQL(t *testing.T) {
 	w := newSQLWorld(t, twinRows...)
 	exec(t, w.through, "ALTER FOREIGN TABLE lite.numbers ALTER id TYPE integer, ALTER a TYPE integer, ALTER s TYPE smallint") // SQLite has one type of integers
 	plain := connect(t, w.direct)
 	sides := map[string]*pgx.Conn{}
-	for _, schema := range []string{"maria", "lite"} {
+	for _, schema := range []string{"maria", "lite", "mssql"} {
 		sides[schema] = connect(t, w.through)
 		rows(t, sides[schema], "SET search_path = "+schema)
 	}
@@ -109,7 +117,7 @@ func TestSQL(t *testing.T) {
 		}
 		answer := answerOf(t, plain, d.Input, params)
 		out := answer + "\n"
-		for _, schema := range []string{"maria", "lite"} {
+		for _, schema := range []string{"maria", "lite", "mssql"} {
 			for _, route := range []string{"", "home_join"} {
 				rows(t, sides[schema], "SET sluice.route = '"+route+"'")
 				if got := answerOf(t, sides[schema], d.Input, params); got != answer {
@@ -186,14 +194,14 @@ func TestSQLGoverned(t *testing.T) {
 	t.Cleanup(func() {
 		exec(t, w.direct, "DROP OWNED BY sql_reader CASCADE", "DROP ROLE sql_reader")
 	})
-	for _, schema := range []string{"maria", "lite"} {
+	for _, schema := range []string{"maria", "lite", "mssql"} {
 		exec(t, w.through, "GRANT USAGE ON SCHEMA "+schema+" TO sql_reader", "GRANT SELECT ON "+schema+".numbers TO sql_reader",
 			"ALTER FOREIGN TABLE "+schema+".numbers ENABLE ROW LEVEL SECURITY", "CREATE POLICY few ON "+schema+".numbers TO sql_reader USING (a = 5 AND id IS NOT NULL)",
 			"SECURITY LABEL FOR sluice ON COLUMN "+schema+".numbers.t IS 'MASKED WITH VALUE NULL'", "SECURITY LABEL FOR sluice ON COLUMN "+schema+".numbers.s IS 'MASKED WITH VALUE 1'")
 	}
 	conn := connect(t, w.through)
 	rows(t, conn, "SET ROLE sql_reader")
-	for _, schema := range []string{"maria", "lite"} {
+	for _, schema := range []string{"maria", "lite", "mssql"} {
 		for _, route := range []string{"", "home_join"} {
 			rows(t, conn, "SET sluice.route = '"+route+"'")
 			want(t, conn, "SELECT id, a, t, s FROM "+schema+".numbers ORDER BY id", "1|5|NULL|1\n6|5|NULL|1")
@@ -202,7 +210,7 @@ func TestSQLGoverned(t *testing.T) {
 			want(t, conn, "SELECT id FROM "+schema+".numbers WHERE t = 'one' OR id = 3 OR a = -5", "SELECT 0")
 		}
 	}
-	for _, schema := range []string{"maria", "lite"} { // what is not proven to mean the same there is evaluated in the proxy
+	for _, schema := range []string{"maria", "lite", "mssql"} { // what is not proven to mean the same there is evaluated in the proxy
 		exec(t, w.through, "CREATE POLICY more ON "+schema+".numbers TO sql_reader USING (t = 'ONE')", "SECURITY LABEL FOR sluice ON COLUMN "+schema+".numbers.t IS 'MASKED WITH FUNCTION sluice.mask_partial(t, 1, ''*'', 1)'")
 		rows(t, conn, "RESET sluice.route")
 		for sql, answer := range map[string]string{

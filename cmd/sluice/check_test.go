@@ -99,11 +99,11 @@ $`
 	}
 
 	exec(t, url, "CREATE SERVER bad FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '/no/such/place')",
-		"CREATE SERVER other FOREIGN DATA WRAPPER sluice_mssql")
+		"CREATE FOREIGN DATA WRAPPER sluice_unheard_of", "CREATE SERVER other FOREIGN DATA WRAPPER sluice_unheard_of")
 	out, err = runCheck(t, "--home", url)
 	for _, want := range []string{
 		`(?m)^FAIL  server \S+\.bad \(sluice_duckdb\): .*/no/such/place.* does not exist → .*ALTER SERVER`,
-		`(?m)^FAIL  server \S+\.other \(sluice_mssql\): this binary has no such engine → `,
+		`(?m)^FAIL  server \S+\.other \(sluice_unheard_of\): this binary has no such engine → `,
 		`(?m)^ok    server \S+\.good`,
 	} {
 		if !errors.Is(err, errSaid) || !regexp.MustCompile(want).MatchString(out) {

@@ -15,7 +15,7 @@ import (
 // wrappers are the engines of this binary. This is the only place outside of tests that names them.
 func wrappers() []engines.Wrapper {
 	return []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, clickhouse.Wrapper{}, bigquery.Wrapper{}, databricks.Wrapper{}, snowflake.Wrapper{}, trino.Wrapper{},
-		sqldb.Wrapper{}}
+		sqldb.Wrapper{}, sqldb.SQLServer{}}
 }
 
 // federation is the engine for statements over several servers, with server options that bound it; an empty one is left

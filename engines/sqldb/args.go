@@ -9,9 +9,9 @@ import (
 	"github.com/sluicedb/sluice/pgerr"
 )
 
-// placed returns a query's text with a question mark for each parameter, and the values in the order of these. Quotes are
+// placed returns a query's text with a placeholder for each parameter, and the values in the order of these. Quotes are
 // doubled inside of quotes, as the dialects have it, and nothing is escaped otherwise.
-func placed(q engines.Query) (string, []driver.NamedValue, error) {
+func placed(q engines.Query, placeholder func(n int) string) (string, []driver.NamedValue, error) {
 	if !strings.ContainsRune(q.SQL, '$') {
 		return q.SQL, nil, nil
 	}
@@ -37,7 +37,7 @@ func placed(q engines.Query) (string, []driver.NamedValue, error) {
 				return "", nil, pgerr.New(pgerr.InternalError, "there is no parameter %s", text[i:end])
 			}
 			args = append(args, driver.NamedValue{Ordinal: len(args) + 1, Value: valueOf(q.Args[n-1])})
-			b.WriteByte('?')
+			b.WriteString(placeholder(len(args)))
 			i = end
 		default:
 			b.WriteByte(c)

@@ -19,6 +19,32 @@ var (
 	clockForm  = regexp.MustCompile(`^(-?)(\d{2,3}):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$`)
 )
 
+// momentOf returns a date or time as text. One that the driver has read already is finer than Postgres' microseconds perhaps, and
+// rounded as Postgres does, half to even.
+func (c *column) momentOf(v driver.Value) (string, bool) {
+	t, ok := v.(time.Time)
+	if !ok {
+		return c.textOf(v)
+	}
+	below := time.Duration(t.Nanosecond() % 1000)
+	t = t.Add(-below)
+	if below > 500 || below == 500 && t.Nanosecond()/1000%2 == 1 {
+		t = t.Add(time.Microsecond)
+	}
+	switch c.field.OID {
+	case oidDate:
+		return t.Format(time.DateOnly), t.Equal(t.Truncate(24 * time.Hour))
+	case oidTimestampTZ:
+		return t.UTC().Format("2006-01-02 15:04:05.999999Z07:00"), true
+	case oidTime, oidInterval:
+		if t.Year() == 1 && t.YearDay() == 2 { // it was rounded up
+			return "24:00:00", true
+		}
+		return t.Format("15:04:05.999999"), t.Year() == 1 && t.YearDay() == 1
+	}
+	return t.Format("2006-01-02 15:04:05.999999"), true
+}
+
 // badDate says that a text is none in the one form that is read, or (22008) names no day or hour that there is.
 func (c *column) badDate(code, text string) error {
 	if code == "22007" {
@@ -92,7 +118,7 @@ func (c *column) within(micros int64, text string) error {
 }
 
 func putDate(c *column, v driver.Value) error {
-	text, ok := c.textOf(v)
+	text, ok := c.momentOf(v)
 	if !ok {
 		return c.misfit(v)
 	}
@@ -104,7 +130,7 @@ func putDate(c *column, v driver.Value) error {
 }
 
 func putTime(c *column, v driver.Value) error {
-	text, ok := c.textOf(v)
+	text, ok := c.momentOf(v)
 	if !ok {
 		return c.misfit(v)
 	}
@@ -123,7 +149,7 @@ func putTime(c *column, v driver.Value) error {
 
 // putInterval reads a time as so many hours, minutes and seconds.
 func putInterval(c *column, v driver.Value) error {
-	text, ok := c.textOf(v)
+	text, ok := c.momentOf(v)
 	if !ok {
 		return c.misfit(v)
 	}
@@ -136,7 +162,7 @@ func putInterval(c *column, v driver.Value) error {
 
 // putTimestamp reads a date with a time. One without a zone is of UTC; only a column that knows zones takes one with.
 func putTimestamp(c *column, v driver.Value) error {
-	text, ok := c.textOf(v)
+	text, ok := c.momentOf(v)
 	if !ok {
 		return c.misfit(v)
 	}

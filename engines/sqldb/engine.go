@@ -30,7 +30,7 @@ func newEngine(server string, src source) *Engine {
 
 // Open starts q on a connection of its own.
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
-	sql, args, err := placed(q)
+	sql, args, err := placed(q, e.source.placeholder)
 	if err != nil {
 		return nil, pgerr.AtServer(e.server, err)
 	}
@@ -76,7 +76,7 @@ func (e *Engine) discard(c *connection) {
 
 // Begin refuses: foreign tables are read only.
 func (e *Engine) Begin(context.Context) (engines.Tx, error) {
-	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read only", e.server), "Servers of wrapper sluice_sql cannot be written to.")
+	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read only", e.server), "Write at the server itself.")
 }
 
 // Introspect lists the tables and views of a schema: a database of MySQL, or "main" of SQLite.

@@ -95,6 +95,8 @@ func secure(config *mysql.Config, s engines.Server, host string) error {
 
 func (m *mySQL) strict() bool { return false }
 
+func (m *mySQL) placeholder(int) string { return "?" }
+
 // connect opens a session.
 func (m *mySQL) connect(ctx context.Context) (*connection, error) {
 	conn, err := m.connector.Connect(ctx)

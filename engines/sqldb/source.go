@@ -27,6 +27,8 @@ type source interface {
 	probes(ctx context.Context, ask asker) (engines.Probes, error)
 	// failure gives an error of the driver its SQLSTATE.
 	failure(err error) *pgconn.PgError
+	// placeholder is the n-th parameter in a statement's text.
+	placeholder(n int) string
 	// strict reports that values have types of their own, which differ from row to row: a text is no number then.
 	strict() bool
 }
@@ -38,7 +40,8 @@ type asker func(ctx context.Context, sql string, args ...string) ([][]*string, e
 type connection struct {
 	pool.Mark
 	driver.Conn
-	id string // by which the server calls it
+	id    string // by which the server calls it
+	hurry func() // makes what waits for the server fail soon, after the statement's context has ended; nil where the driver sees to that
 }
 
 // alive reports whether an idle connection may be used again.
@@ -48,6 +51,14 @@ func (c *connection) alive(ctx context.Context) bool {
 	}
 	v, ok := c.Conn.(driver.Validator)
 	return !ok || v.IsValid()
+}
+
+// watch has the connection hurry when a statement's context ends, until it is called off.
+func (c *connection) watch(statement context.Context) (calm func() bool) {
+	if c.hurry == nil {
+		return func() bool { return false }
+	}
+	return context.AfterFunc(statement, c.hurry)
 }
 
 // query runs a statement, prepared, so that values come in the server's own binary form where it has one.

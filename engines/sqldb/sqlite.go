@@ -30,6 +30,8 @@ func fileURL(path string) string { return "file:" + (&url.URL{Path: path}).Escap
 
 func (l *sqLite) strict() bool { return true }
 
+func (l *sqLite) placeholder(int) string { return "?" }
+
 // connect opens the file. A schema's own functions and triggers are not trusted.
 func (l *sqLite) connect(ctx context.Context) (*connection, error) {
 	conn, err := (&sqlite3.SQLiteDriver{}).Open(l.dsn)

@@ -25,6 +25,7 @@ type stream struct {
 	closing   chan struct{}
 	once      sync.Once
 	interrupt context.CancelFunc
+	calm      func() bool // ends the connection's watch of the statement's context
 
 	// Used with the turn only.
 	connection *connection
@@ -42,6 +43,7 @@ const mostRows = 8192
 func (e *Engine) start(ctx context.Context, c *connection, sql string, args []driver.NamedValue, wanted []engines.Field) (*stream, error) {
 	own, interrupt := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, interrupt)
+	calm := c.watch(own)
 	stmt, rows, err := c.query(own, sql, args)
 	if stop(); err == nil && own.Err() != nil {
 		e.source.abandon(c)
@@ -51,6 +53,7 @@ func (e *Engine) start(ctx context.Context, c *connection, sql string, args []dr
 	}
 	if err != nil {
 		failed := own.Err() != nil || isBroken(err)
+		calm()
 		interrupt()
 		if failed {
 			e.discard(c)
@@ -60,7 +63,7 @@ func (e *Engine) start(ctx context.Context, c *connection, sql string, args []dr
 		return nil, err
 	}
 	s := &stream{
-		engine: e, connection: c, stmt: stmt, rows: rows, interrupt: interrupt, row: make([]driver.Value, len(rows.Columns())),
+		engine: e, connection: c, stmt: stmt, rows: rows, interrupt: interrupt, calm: calm, row: make([]driver.Value, len(rows.Columns())),
 		turn: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	s.turn <- struct{}{}
@@ -243,7 +246,9 @@ func (s *stream) letGo(atEnd bool) {
 		return
 	}
 	s.connection = nil
-	if !atEnd {
+	if atEnd {
+		s.calm()
+	} else {
 		s.interrupt()
 		s.engine.source.abandon(c)
 	}

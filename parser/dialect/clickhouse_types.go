@@ -99,6 +99,9 @@ func (d ClickHouse) Constant(text string, t Type) (string, bool) {
 	return "", false
 }
 
+// Truth is true.
+func (ClickHouse) Truth() bool { return true }
+
 // Parameter takes values of UTC, in home's spelling.
 func (d ClickHouse) Parameter(placeholder string, t Type) (string, func(string) bool, bool) {
 	switch {

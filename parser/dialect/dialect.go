@@ -33,7 +33,7 @@ type Dialect interface {
 }
 
 var dialects = map[string]Dialect{
-	"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}, "sluice_clickhouse": ClickHouse{}, "sluice_bigquery": BigQuery{}, "sluice_databricks": Databricks{}, "sluice_snowflake": Snowflake{}, "sluice_trino": Trino{},
+	"sluice_duckdb": DuckDB{}, "sluice_postgres": Postgres{}, "sluice_clickhouse": ClickHouse{}, "sluice_bigquery": BigQuery{}, "sluice_databricks": Databricks{}, "sluice_snowflake": Snowflake{}, "sluice_trino": Trino{}, "sluice_mssql": SQLServer{},
 	"sluice_sql mysql": MySQL{}, "sluice_sql sqlite": SQLite{},
 }
 

@@ -27,6 +27,8 @@ type Quirky interface {
 	Constant(text string, t Type) (sql string, ok bool)
 	// Parameter also says of which values it holds, nil for all.
 	Parameter(placeholder string, t Type) (sql string, takes func(value string) bool, ok bool)
+	// Truth reports whether true, false and NULL are conditions.
+	Truth() bool
 }
 
 // simpleTable lists what any engine of standard SQL computes as Postgres does: integers have one order, and NULL is not

@@ -303,6 +303,9 @@ func (s *shipper) logic(b *pg_query.BoolExpr, e *scope) (string, typ, bool) {
 		if t.Null {
 			nulls++
 		}
+		if !s.tests(sql, t) {
+			return s.no("a condition that is decided is evaluated at home")
+		}
 		if t.OID != boolOID && sql != "NULL" {
 			return s.no("a condition that is no boolean is evaluated at home")
 		}

@@ -14,11 +14,9 @@ func (s *shipper) orderAndLimit(q *pg_query.SelectStmt, e *scope, columns []scop
 	if !ok {
 		return "", false
 	}
-	keys := make([]string, len(q.SortClause))
-	for i, n := range q.SortClause {
-		if keys[i], ok = s.sortKey(n.GetSortBy(), q, e, columns); !ok {
-			return "", false
-		}
+	keys, ok := s.sortKeys(q, e, columns)
+	if !ok {
+		return "", false
 	}
 	out := ties
 	if len(keys) > 0 {
@@ -117,10 +115,31 @@ func (s *shipper) count(n *pg_query.Node, e *scope) (string, bool) {
 	return sql, true
 }
 
-// sortKey prints one key of ORDER BY.
-func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, bool) {
+// sortKeys prints the keys of ORDER BY, each of what no key before it is of: rows that this leaves equal are so to it too.
+func (s *shipper) sortKeys(q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (keys []string, ok bool) {
+	seen := map[string]bool{}
+	for _, n := range q.SortClause {
+		k := n.GetSortBy()
+		sql, t, ok := s.sortValue(k, q, e, columns)
+		if !ok {
+			return nil, false
+		}
+		key, ok := s.ordered(k, sql, t)
+		if !ok {
+			return nil, false
+		}
+		if !seen[sql] {
+			keys = append(keys, key)
+		}
+		seen[sql] = true
+	}
+	return keys, true
+}
+
+// sortValue prints what a key of ORDER BY is of.
+func (s *shipper) sortValue(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, columns []scopeColumn) (string, typ, bool) {
 	if s.settled(q, e, columns, k.Node) {
-		return "", false
+		return "", typ{}, false
 	}
 	if i := target(k.Node, columns, e, true); i >= 0 {
 		sql := strconv.Itoa(i + 1) // by position: names need not be unique
@@ -128,20 +147,14 @@ func (s *shipper) sortKey(k *pg_query.SortBy, q *pg_query.SelectStmt, e *scope, 
 			sql = columns[i].sql
 		}
 		if t := columns[i].typ; (t.IsFloat() || t.Wide) && (q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause)) {
-			s.unproven("ordering DISTINCT rows and sets by %s", columns[i].typ.Name())
-			return "", false
+			return s.unproven("ordering DISTINCT rows and sets by %s", columns[i].typ.Name())
 		}
-		return s.ordered(k, sql, columns[i].typ)
+		return sql, columns[i].typ, true
 	}
 	if q.Op != pg_query.SetOperation_SETOP_NONE || plainDistinct(q.DistinctClause) {
-		s.no("this ORDER BY is evaluated at home")
-		return "", false
+		return s.no("this ORDER BY is evaluated at home")
 	}
-	sql, t, ok := s.expression(k.Node, e)
-	if !ok {
-		return "", false
-	}
-	return s.ordered(k, sql, t)
+	return s.expression(k.Node, e)
 }
 
 // ordered prints a sort key with the place of NULLs, always said: Postgres has them last, and first for DESC.

@@ -6,6 +6,14 @@ import pg_query "github.com/pganalyze/pg_query_go/v6"
 // plans where one part can be no more than NULL, and computes nothing of what then decides nothing. An engine may compute that,
 // and raise an error.
 func (s *shipper) qualification(n *pg_query.Node, e *scope) (string, typ, bool) {
+	sql, t, ok := s.qualified(n, e)
+	if ok && !s.tests(sql, t) {
+		return s.no("a condition that is decided is evaluated at home")
+	}
+	return sql, t, ok
+}
+
+func (s *shipper) qualified(n *pg_query.Node, e *scope) (string, typ, bool) {
 	mark, before := len(s.params), s.raises
 	s.raises = false
 	sql, t, ok := s.expression(n, e)

@@ -26,7 +26,7 @@ func (s *source) filtered(from, where string) string {
 	for i := range names {
 		names[i] = s.dialect.Identifier(dialect.ColumnName(&s.table.Columns[i]))
 	}
-	return "(SELECT " + strings.Join(names, ", ") + " FROM " + from + " WHERE " + where + ")"
+	return "(SELECT " + strings.Join(names, ", ") + " FROM " + from + " WHERE " + where + ") AS " + s.dialect.Identifier("r")
 }
 
 // isFixed reports whether a mask is the same for all rows.
@@ -35,6 +35,11 @@ func isFixed(n *pg_query.Node) bool {
 		n = n.GetTypeCast().Arg
 	}
 	return n.GetAConst() != nil
+}
+
+// tests reports whether a condition is one to the engine, which may take none that is decided already.
+func (s *shipper) tests(sql string, t typ) bool {
+	return s.quirky == nil || s.quirky.Truth() || !t.Null && sql != "NULL" && sql != "true" && sql != "false"
 }
 
 // isSingle reports whether a condition is one comparison, or asks for NULL: NOT of it is NULL where it is.

@@ -1,0 +1,73 @@
+package tdstest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// numbers are those of errors that a SQL Server has, by Postgres' SQLSTATE.
+var numbers = map[string]int32{"42601": 102, "42P01": 208, "42703": 207, "42883": 195, "42501": 229, "22012": 8134, "22003": 8115, "22P02": 245}
+
+// query has Postgres compute a statement and sends its rows as they come. An error of the statement is an answer; one that is
+// returned ends the session.
+func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args []*string) error {
+	translated, err := translate(sql)
+	if err != nil {
+		s.fail(102, err.Error())
+		return nil
+	}
+	values := make([][]byte, len(args))
+	for i, a := range args {
+		if a != nil {
+			values[i] = []byte(*a)
+		}
+	}
+	// The statement ends by a request to cancel it, so that the connection stays.
+	stop := context.AfterFunc(ctx, func() {
+		cancel, done := context.WithTimeout(context.Background(), 5*time.Second)
+		defer done()
+		_ = db.CancelRequest(cancel)
+	})
+	defer stop()
+	r := db.ExecParams(context.Background(), translated, values, nil, nil, nil)
+	rows := int64(-1)
+	for r.NextRow() {
+		if rows < 0 {
+			s.columns(r.FieldDescriptions())
+			rows = 0
+		}
+		if err := s.row(r.FieldDescriptions(), r.Values()); err != nil {
+			_, _ = r.Close()
+			return err
+		}
+		if rows++; rows == 1 {
+			if err := s.out.flush(); err != nil {
+				_, _ = r.Close()
+				return err
+			}
+		}
+	}
+	fields := r.FieldDescriptions()
+	_, err = r.Close()
+	var pe *pgconn.PgError
+	switch {
+	case errors.As(err, &pe):
+		number := numbers[pe.Code]
+		if number == 0 {
+			number = 50000
+		}
+		s.fail(number, pe.Message)
+		return nil
+	case err != nil:
+		return err
+	}
+	if rows < 0 {
+		s.columns(fields)
+		rows = 0
+	}
+	s.done(doneCount, rows)
+	return nil
+}
