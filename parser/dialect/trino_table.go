@@ -24,6 +24,15 @@ func held(r Result) Result {
 	}}
 }
 
+// trinoProduct has no more than six digits behind the point where it has more in all than a decimal: so many Trino keeps.
+var trinoProduct = Result{productResult.Words, func(args []Type) (Type, Fit) {
+	t, fit := productResult.Of(args)
+	if _, scale, _ := t.Decimal(); fit == Guarded && scale > 6 {
+		return Type{}, Misfit
+	}
+	return t, fit
+}}
+
 func trinoComparisons(name string, text Class, cases string) Table {
 	var list Table
 	for _, c := range []Class{Bool, Integer, Exact, Numeric, text, Date, Timestamp, Zoned, UUID} {
@@ -60,7 +69,7 @@ var trinoOperators = slices.Concat(Table{
 	{Operator, "%", takes(Integer, Integer), widerResult, "(CAST($1 AS $t) % CAST($2 AS $t))", "numbers"},
 	{Operator, "+", takes(Exact, Exact), held(sumResult), "($1 + $2)", "numbers"},
 	{Operator, "-", takes(Exact, Exact), held(sumResult), "($1 - $2)", "numbers"},
-	{Operator, "*", takes(Exact, Exact), held(productResult), "($1 * $2)", "numbers"},
+	{Operator, "*", takes(Exact, Exact), trinoProduct, "($1 * $2)", "numbers"},
 	{Operator, "+", takes(Numeric, Numeric), guarded(WideNumeric()), "sluice_numeric_add($1, $2)", "numerics"},
 	{Operator, "-", takes(Numeric, Numeric), guarded(WideNumeric()), "sluice_numeric_subtract($1, $2)", "numerics"},
 	{Operator, "*", takes(Numeric, Numeric), guarded(WideNumeric()), "sluice_numeric_multiply($1, $2)", "numerics"},

@@ -60,6 +60,10 @@ var setWords = map[pg_query.GroupingSetKind]string{
 // groupingSet prints ROLLUP, CUBE, GROUPING SETS and (), whose entries are expressions, lists of them and sets.
 func (s *shipper) groupingSet(set *pg_query.GroupingSet, e *scope, columns []scopeColumn) (string, bool) {
 	word, ok := setWords[set.Kind]
+	if s.standard != nil { // whose sets are of columns alone, which may be printed as casts
+		s.unproven("a grouping set")
+		return "", false
+	}
 	if !ok {
 		s.no("this grouping set is evaluated at home")
 		return "", false
@@ -86,10 +90,6 @@ func (s *shipper) setEntries(list []*pg_query.Node, e *scope, columns []scopeCol
 			}
 			parts = append(parts, sql)
 			continue
-		}
-		if s.standard != nil && n.GetColumnRef() == nil {
-			s.unproven("grouping sets over anything but columns")
-			return nil, false
 		}
 		if i := target(n, columns, e, false); i >= 0 && columns[i].fixed || i < 0 && !refers(n) {
 			s.constantSets()
