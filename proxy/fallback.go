@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -48,11 +49,10 @@ func dataException(err error) bool {
 }
 
 // misread reports whether a server that computes over tables of others finds no sense in a statement that home has found some in:
-// its catalogs may not have what the others have.
+// its catalogs may not have what the others have, or not the values.
 func (x *execution) misread(err error) bool {
 	var pe *pgconn.PgError
-	return x.plan.Route == plan.Federated && x.plan.Server != nil && errors.As(err, &pe) &&
-		(strings.HasPrefix(pe.Code, "42") || strings.HasPrefix(pe.Code, "3D") || strings.HasPrefix(pe.Code, "3F"))
+	return x.plan.Route == plan.Federated && x.plan.Server != nil && errors.As(err, &pe) && slices.Contains([]string{"42", "3D", "3F", "HV"}, pe.Code[:2])
 }
 
 // openAtHome lets home compute the statement instead, over inputs shipped to it.

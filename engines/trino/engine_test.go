@@ -277,3 +277,17 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestRaised reads the SQLSTATE of errors that our own statements raise.
+func TestRaised(t *testing.T) {
+	for _, c := range []struct{ name, message, code, text string }{
+		{"GENERIC_USER_ERROR", "SQLSTATE 22012: division by zero", "22012", "division by zero"},
+		{"GENERIC_USER_ERROR", "SQLSTATE: none", "HV000", "SQLSTATE: none"},
+		{"GENERIC_INTERNAL_ERROR", "SQLSTATE 22012: of another", "HV000", "SQLSTATE 22012: of another"},
+		{"DIVISION_BY_ZERO", "Division by zero", "22012", "Division by zero"},
+	} {
+		if e := (&failure{Name: c.name, Message: c.message}).postgres(); e.Code != c.code || e.Message != c.text {
+			t.Errorf("%+v: %s %q", c, e.Code, e.Message)
+		}
+	}
+}

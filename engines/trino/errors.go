@@ -51,6 +51,9 @@ var hints = map[string]string{
 	pgerr.OutOfMemory:           "Ask for less at once, or have the cluster's limit of memory raised.",
 }
 
+// raise begins the message of an error that a statement of ours raises by fail, with the SQLSTATE and a colon behind it.
+const raise = "SQLSTATE "
+
 // postgres makes a Postgres error of it.
 func (f *failure) postgres() *pgconn.PgError {
 	state := states[f.Name]
@@ -60,6 +63,9 @@ func (f *failure) postgres() *pgconn.PgError {
 	message, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n")
 	if message == "" {
 		message = "the statement failed"
+	}
+	if raised, text, ok := strings.Cut(strings.TrimPrefix(message, raise), ": "); ok && f.Name == "GENERIC_USER_ERROR" && strings.HasPrefix(message, raise) && len(raised) == 5 {
+		state, message = raised, text
 	}
 	e := pgerr.New(state, "%s", printable(message))
 	if e.Hint = hints[state]; f.Name == "EXCEEDED_TIME_LIMIT" {

@@ -31,6 +31,8 @@ var serverOptions = []engines.Option{
 	{Name: "session_properties", Doc: "properties of Trino's session as name=value, with commas between them", Check: checkPairs(true)},
 	{Name: "max_execution_time", Default: "0", Doc: "seconds after which the cluster ends a statement, 0 for never", Check: bounded(0, 1<<31-1)},
 	{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection", Check: engines.CheckSeconds},
+	{Name: "catalogs", Doc: "catalogs by which this Trino reaches other servers, as server=catalog with commas between them", Check: engines.CheckPairs},
+	{Name: "home_catalog", Doc: "catalog by which this Trino reads the tables of home"},
 	{Name: "compress", Default: "false", Doc: "true has rows compressed on the way, for networks that are slower than that", Check: engines.CheckBool},
 }
 

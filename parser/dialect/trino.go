@@ -93,8 +93,11 @@ func (Trino) RowID() string { return "NULL" }
 // Verbatim is false.
 func (Trino) Verbatim() bool { return false }
 
-// Computes leaves floats, whose NaN and -0 the two order otherwise, and JSON to home.
-func (Trino) Computes(c *catalog.Column) bool { return !Plain(c.Type).IsFloat() && c.Type != jsonOID }
+// Computes leaves floats, whose NaN and -0 the two order otherwise, JSON, and what is no text there to home.
+func (Trino) Computes(c *catalog.Column) bool {
+	remote := strings.ToLower(c.Options["remote_type"])
+	return !Plain(c.Type).IsFloat() && c.Type != jsonOID && !strings.HasPrefix(remote, "interval ") && !strings.HasPrefix(remote, "array(")
+}
 
 // Stripped takes the blanks off the end of a text.
 func (Trino) Stripped(sql string) string { return "trim(TRAILING ' ' FROM " + sql + ")" }

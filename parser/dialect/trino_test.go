@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"maps"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,6 +42,26 @@ func TestTrinoRelation(t *testing.T) {
 		if got, err := (Trino{}).Relation(&catalog.Relation{Schema: "s", Name: "t", Server: server, Options: c.table}); got != c.want || err != nil {
 			t.Errorf("%v %v: %s, %v; want %s", c.server, c.table, got, err, c.want)
 		}
+	}
+}
+
+// TestTrinoProof finds for each entry the statements that prove it against a real Trino, and for each file of these an entry.
+func TestTrinoProof(t *testing.T) {
+	paths, err := filepath.Glob("../../tests/testdata/trino/*.sql")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no statements: %v", err)
+	}
+	named := map[string]bool{}
+	for _, e := range trinoTable {
+		named[e.Cases] = true
+	}
+	known := map[string]bool{"kinds": true} // of which the entries are among comparisons
+	for _, path := range paths {
+		known[strings.TrimSuffix(filepath.Base(path), ".sql")] = true
+	}
+	named["kinds"] = true
+	if !maps.Equal(named, known) {
+		t.Errorf("entries name %v, there are %v", named, known)
 	}
 }
 

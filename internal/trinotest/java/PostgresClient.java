@@ -75,7 +75,7 @@ final class PostgresClient extends BaseJdbcClient {
 
     private static ColumnMapping decimal(JdbcTypeHandle handle) {
         int precision = handle.requiredColumnSize();
-        return precision > 38 ? null : decimalColumnMapping(DecimalType.createDecimalType(precision, Math.max(handle.decimalDigits().orElse(0), 0)));
+        return precision < 1 || precision > 38 ? null : decimalColumnMapping(DecimalType.createDecimalType(precision, Math.max(handle.decimalDigits().orElse(0), 0)));
     }
 
     private static ColumnMapping text(JdbcTypeHandle handle) {

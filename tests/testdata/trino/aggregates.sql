@@ -1,0 +1,11 @@
+SELECT count(*), count(i), count(DISTINCT s), count(*) FILTER (WHERE ok), count(t) FILTER (WHERE i > 0) FROM twin;
+SELECT min(i), max(s), min(b), max(n), min(m), max(t), max(d), min(at), min(v) FROM twin;
+SELECT sum(s), sum(i), sum(b), sum(n), sum(m), sum(DISTINCT n), sum(i) FILTER (WHERE ok) FROM twin;
+SELECT avg(s), avg(i), avg(b), avg(n), avg(m), avg(DISTINCT s), avg(n) FILTER (WHERE ok) FROM twin;
+SELECT bool_and(ok), bool_or(ok), every(i > -100000000) FROM twin;
+SELECT count(*), sum(i), sum(n), avg(n), min(t), bool_or(ok) FROM twin WHERE id < 0;
+SELECT ok, count(*), sum(b), avg(i), max(t) FROM twin GROUP BY ok ORDER BY ok;
+SELECT s, t, count(*) FROM twin GROUP BY s, t HAVING count(*) > 0 AND max(id) > 2 ORDER BY s, t;
+SELECT ok, avg(n) FROM twin GROUP BY ok;
+SELECT d, c, count(*) FROM twin GROUP BY d, c ORDER BY d, c;
+SELECT count(*) FROM twin a WHERE n < (SELECT 2 * avg(n) FROM twin b WHERE b.ok = a.ok);

@@ -1,0 +1,13 @@
+SELECT id, i + s, i - s, s * s, id + s, id - i, i * s, s + s FROM twin ORDER BY id;
+SELECT id, i / 7, i % 7, -i, -s, abs(s), abs(i), mod(i, 7), i / -3, i % -3 FROM twin ORDER BY id;
+SELECT id, i / s, i % s, mod(s, s) FROM twin WHERE s > 0 OR s < 0 ORDER BY id;
+SELECT id, i / s FROM twin ORDER BY id;
+SELECT id, i % s FROM twin ORDER BY id;
+SELECT b + 1 FROM twin ORDER BY id;
+SELECT b * 2 FROM twin ORDER BY id;
+SELECT -b FROM twin ORDER BY id;
+SELECT b / -1 FROM twin ORDER BY id;
+SELECT b % -1 FROM twin ORDER BY id;
+SELECT id, n + m, n - m, n * m, n + i, n * s, -n, -m, abs(m), abs(n), n - 1, m * 3, 1.5 - n FROM twin ORDER BY id;
+SELECT id, round(n), round(m, 2), round(m, 8), round(n, 1), trunc(m), trunc(n), ceil(m), ceiling(n), floor(m), floor(n) FROM twin ORDER BY id;
+SELECT id, n * n * m, m * m * m, (n * n * n)::numeric(38,6) FROM twin WHERE id IN (1, 2, 5) ORDER BY id;
