@@ -63,6 +63,9 @@ func TestCountersFollowStatements(t *testing.T) {
 		"WITH gone AS (DELETE FROM orders WHERE id % 7 = 0 RETURNING *), back AS (INSERT INTO orders SELECT id + 5000, customer, 'cte' FROM gone) UPDATE orders SET state = 'rest' WHERE id % 11 = 0",
 		"DELETE FROM customer WHERE id = 3", "UPDATE customer SET id = 300 WHERE id = 4", "DELETE FROM customer WHERE region = 'r2'",
 		"CREATE FUNCTION more() RETURNS int LANGUAGE plpgsql AS 'BEGIN INSERT INTO customer VALUES (500, NULL), (501, NULL); DELETE FROM customer WHERE id = 501; RETURN 1; END'; SELECT more()",
+		`CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF pg_trigger_depth() < 4 THEN INSERT INTO customer SELECT id + 10000 FROM n; END IF; RETURN NULL; END'; CREATE TRIGGER again AFTER INSERT ON customer
+			REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION again(); INSERT INTO customer VALUES (801), (802); DROP TRIGGER again ON customer`,
+		"BEGIN; DECLARE c CURSOR FOR SELECT FROM customer; INSERT INTO customer VALUES (810); DELETE FROM customer WHERE id = 801; CREATE TABLE cursors AS SELECT count(*) AS n FROM pg_cursors; COMMIT",
 		"PREPARE p AS INSERT INTO customer VALUES ($1, 'p'); EXECUTE p (600); EXECUTE p (601); DEALLOCATE p",
 		"INSERT INTO thing VALUES (1, 'red', 0.1), (2, 'green', 'NaN'), (3, NULL, 1e300), (4, 'red', 0.1)", "SET extra_float_digits = 0; DELETE FROM thing WHERE id = 4; RESET extra_float_digits",
 		"CREATE RULE quiet AS ON DELETE TO thing DO INSTEAD NOTHING; DELETE FROM thing; DROP RULE quiet ON thing",
@@ -78,6 +81,9 @@ func TestCountersFollowStatements(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("behind %s", sql)
 		}
+	}
+	if n := s.value("SELECT n FROM cursors"); n != "1" {
+		t.Errorf("%s cursors are open, not the one of the user", n)
 	}
 }
 
