@@ -42,6 +42,8 @@ func TestRealSnowflake(t *testing.T) {
 		{"SELECT * FROM shop.orders ORDER BY id", `1|7|12345.67|0.5|it's \ back|2024-02-29|23:59:59.5|2024-07-01 12:00:00.123456|t|\xdead|{"a": [1, null]}|5` + "\n" +
 			"2|-7|-0.01|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n3|NULL|0.00|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL"},
 		{`SELECT count(*), count("Mixed"), min(id), max(id) FROM shop.orders WHERE id BETWEEN 1 AND 2`, "2|1|1|2"},
+		{"SELECT max(n), min(n), count(n) FROM shop.orders WHERE n <> -7 OR n IS NULL", "7|7|1"},
+		{"SELECT n, count(*) FROM shop.orders WHERE n > -100000000000 GROUP BY n ORDER BY n DESC", "7|1\n-7|1"},
 		{`SELECT "Mixed", count(*) FROM shop.orders GROUP BY "Mixed" ORDER BY 1 DESC LIMIT 1`, "NULL|2"},
 		{"SELECT id FROM shop.orders WHERE local < '2025-01-01'", "1"},
 		{"CREATE FOREIGN TABLE gone (a int) SERVER flake", "CREATE FOREIGN TABLE"},

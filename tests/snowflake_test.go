@@ -36,9 +36,9 @@ func flakeURL(t *testing.T, f *fake.Account) string {
 // TestSnowflake imports tables and reads them alone and with others, governed too, and looks at what the account was sent.
 func TestSnowflake(t *testing.T) {
 	f := fake.Start(t, "CREATE SCHEMA shop",
-		`CREATE TABLE shop.orders (id BIGINT NOT NULL, day DATE, clock TIME, moment TIMESTAMPTZ, local TIMESTAMP, amount DECIMAL(12,2), doc JSON, "odd name" VARCHAR, ok BOOLEAN, data BLOB, f DOUBLE, n INTEGER)`,
-		`INSERT INTO shop.orders VALUES (1, '2024-02-29', '23:59:59.5', '2024-07-01 12:00:00+02', '1969-12-31 23:59:59.123456', 12345.67, '{"a": [1, null]}', 'it''s \ back', true, '\xDE\xAD', 0.1, 7),
-		 (9223372036854775807, NULL, NULL, NULL, NULL, -0.01, NULL, '', NULL, NULL, '-Infinity', NULL), (3, NULL, NULL, NULL, NULL, 0, '[]', 'é', false, '', 'NaN', -7)`,
+		`CREATE TABLE shop.orders (id BIGINT NOT NULL, day DATE, clock TIME, moment TIMESTAMPTZ, local TIMESTAMP, amount DECIMAL(12,2), doc JSON, "odd name" VARCHAR, ok BOOLEAN, data BLOB, f DOUBLE, n INTEGER, w DECIMAL(38,0))`,
+		`INSERT INTO shop.orders VALUES (1, '2024-02-29', '23:59:59.5', '2024-07-01 12:00:00+02', '1969-12-31 23:59:59.123456', 12345.67, '{"a": [1, null]}', 'it''s \ back', true, '\xDE\xAD', 0.1, 7, 12345678901234567890123456789012345678),
+		 (9223372036854775807, NULL, NULL, NULL, NULL, -0.01, NULL, '', NULL, NULL, '-Infinity', NULL, NULL), (3, NULL, NULL, NULL, NULL, 0, '[]', 'é', false, '', 'NaN', -7, -1)`,
 		"CREATE TABLE shop.keys (k VARCHAR, n BIGINT)", "INSERT INTO shop.keys VALUES ('00112233-4455-6677-8899-aabbccddeeff', 70000)")
 	url := flakeURL(t, f)
 	conn := connect(t, url)
@@ -48,10 +48,13 @@ func TestSnowflake(t *testing.T) {
 		{"CREATE SCHEMA shop", "CREATE SCHEMA"},
 		{"IMPORT FOREIGN SCHEMA shop FROM SERVER flake INTO shop", "IMPORT FOREIGN SCHEMA"},
 		{"SET TimeZone = 'UTC'", "SET"},
-		{"SELECT * FROM shop.orders ORDER BY id", `1|2024-02-29|23:59:59.5|2024-07-01 10:00:00+00|1969-12-31 23:59:59.123456|12345.67|{"a": [1, null]}|it's \ back|t|\xdead|0.1|7` + "\n" +
-			`3|NULL|NULL|NULL|NULL|0.00|[]|é|f|\x|NaN|-7` + "\n" + `9223372036854775807|NULL|NULL|NULL|NULL|-0.01|NULL||NULL|NULL|-Infinity|NULL`},
+		{"SELECT * FROM shop.orders ORDER BY id", `1|2024-02-29|23:59:59.5|2024-07-01 10:00:00+00|1969-12-31 23:59:59.123456|12345.67|{"a": [1, null]}|it's \ back|t|\xdead|0.1|7|12345678901234567890123456789012345678` + "\n" +
+			`3|NULL|NULL|NULL|NULL|0.00|[]|é|f|\x|NaN|-7|-1` + "\n" + `9223372036854775807|NULL|NULL|NULL|NULL|-0.01|NULL||NULL|NULL|-Infinity|NULL|NULL`},
 		{"SELECT count(*), sum(amount), max(day) FROM shop.orders WHERE ok", "1|12345.67|2024-02-29"},
 		{"SELECT count(*), count(day), min(n), max(id) FROM shop.orders WHERE n BETWEEN -10 AND 10", "2|1|-7|3"},
+		{"SELECT max(w), min(w) FROM shop.orders WHERE w > 5", "12345678901234567890123456789012345678|12345678901234567890123456789012345678"},
+		{"SELECT id FROM shop.orders WHERE w <= 9223372036854775807 ORDER BY w", "3"},
+		{"SELECT id FROM shop.orders WHERE w < 5.5", "3"},
 		{"SELECT n, count(*) FROM shop.orders GROUP BY n ORDER BY n DESC LIMIT 2", "NULL|1\n7|1"},
 		{"SELECT id FROM shop.orders ORDER BY n NULLS FIRST LIMIT 1 OFFSET 1", "3"},
 		{"SELECT id FROM shop.orders WHERE n IS NULL OR id = 1 ORDER BY 1", "1\n9223372036854775807"},
@@ -106,6 +109,8 @@ func TestSnowflake(t *testing.T) {
 	for _, sql := range []string{
 		`SELECT count(*) AS "c1", count("orders"."DAY") AS "c2", min("orders"."N") AS "c3", max("orders"."ID") AS "c4" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."N" BETWEEN -10 AND 10)`,
 		`SELECT "orders"."N" AS "n", count(*) AS "count" FROM "LAKE"."SHOP"."ORDERS" AS "orders" GROUP BY "orders"."N" ORDER BY "orders"."N" DESC NULLS FIRST LIMIT 2`,
+		`SELECT max("orders"."W") AS "max", min("orders"."W") AS "min" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."W" > 5)`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."W" <= CAST(9223372036854775807 AS NUMBER(19,0))) ORDER BY "orders"."W" NULLS LAST`,
 		`SELECT "ID", "ODD NAME" FROM "LAKE"."SHOP"."ORDERS"`,
 	} {
 		if !sent[sql] {

@@ -12,7 +12,7 @@ import (
 )
 
 // mostRows is how many rows a statement has at most: a result is known before it is read, so that there is none without an end.
-const mostRows = 1 << 24
+const mostRows = 1 << 21
 
 // vector is how many rows DuckDB makes at once.
 const vector = 2048

@@ -4,18 +4,19 @@ import "slices"
 
 var (
 	clickHouseTable = slices.Concat(
-		clickHouseComparisons(Whole, "=", "<>", "<", "<=", ">", ">="),
-		clickHouseComparisons(Date, "=", "<>", "<", "<=", ">", ">="),
-		clickHouseComparisons(Zoned, "=", "<>", "<", "<=", ">", ">="),
-		clickHouseComparisons(Equal, "=", "<>"),
-		clickHouseComparisons(Ordered, "<", "<=", ">", ">="),
-		clickHouseComparisons(UUID, "=", "<>"),
+		comparisonsOf(Whole, "=", "<>", "<", "<=", ">", ">="),
+		comparisonsOf(Date, "=", "<>", "<", "<=", ">", ">="),
+		comparisonsOf(Zoned, "=", "<>", "<", "<=", ">", ">="),
+		comparisonsOf(Equal, "=", "<>"),
+		comparisonsOf(Ordered, "<", "<=", ">", ">="),
+		comparisonsOf(UUID, "=", "<>"),
 		clickHouseAggregates,
 	)
 	clickHouseIndex = clickHouseTable.index()
 )
 
-func clickHouseComparisons(c Class, operators ...string) Table {
+// comparisonsOf are operators by which an engine compares values of a class as Postgres does.
+func comparisonsOf(c Class, operators ...string) Table {
 	var t Table
 	for _, op := range operators {
 		t = append(t, Entry{Operator, op, takes(c, c), booleanResult, "($1 " + op + " $2)", ""})

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,15 @@ var (
 		boolOID: "BOOLEAN", byteaOID: "BINARY", int2OID: "NUMBER(5,0)", int4OID: "NUMBER(10,0)", int8OID: "NUMBER(19,0)", float4OID: "FLOAT", float8OID: "FLOAT",
 		dateOID: "DATE", timeOID: "TIME(6)", timestampOID: "TIMESTAMP_NTZ(6)", timestamptzOID: "TIMESTAMP_LTZ(6)",
 	}
+
+	// snowflakeTable has whole numbers alone, which are exact there, of up to 38 digits.
+	snowflakeTable = slices.Concat(comparisonsOf(Whole, "=", "<>", "<", "<=", ">", ">="), Table{
+		{Aggregate, "count", nil, is(Plain(int8OID)), "count(*)", ""},
+		{Aggregate, "count", takes(Any), is(Plain(int8OID)), "count($1)", ""},
+		{Aggregate, "min", takes(Whole), firstResult, "min($1)", ""},
+		{Aggregate, "max", takes(Whole), firstResult, "max($1)", ""},
+	})
+	snowflakeIndex = snowflakeTable.index()
 )
 
 // Name returns "snowflake".
@@ -113,14 +123,14 @@ func (Snowflake) Sorted(sql string, desc, nullsFirst bool) string {
 	return sql + " NULLS LAST"
 }
 
-// Computes takes integers that are whole numbers at the server too.
+// Computes takes whole numbers that are such at the server too.
 func (Snowflake) Computes(c *catalog.Column) bool {
 	remote := strings.ReplaceAll(c.Options["remote_type"], " ", "")
-	return Plain(c.Type).IsInt() && strings.HasPrefix(remote, "NUMBER(") && strings.HasSuffix(remote, ",0)")
+	return Whole.Takes(Type{OID: c.Type, Typmod: c.Typmod}) && strings.HasPrefix(remote, "NUMBER(") && strings.HasSuffix(remote, ",0)")
 }
 
 // Empty takes any column. A VARIANT that holds JSON's null is not NULL there, and neither is it at home.
 func (Snowflake) Empty(*catalog.Column) bool { return true }
 
-// Table has integers alone.
-func (Snowflake) Table() Index { return simpleIndex }
+// Table lists what Snowflake computes as Postgres does.
+func (Snowflake) Table() Index { return snowflakeIndex }

@@ -121,7 +121,7 @@ func Start(t testing.TB, statements ...string) *Account {
 		http.Error(w, "no such path", http.StatusNotFound)
 	})
 	a.Server = httptest.NewServer(mux)
-	a.storage = a.URL
+	a.Advertise(a.URL)
 	t.Cleanup(func() {
 		a.Close()
 		for _, s := range a.statements {
