@@ -121,6 +121,9 @@ func (e *Engine) submit(ctx context.Context, q engines.Query) (*result, error) {
 		if got.err != nil {
 			return nil, got.err
 		}
+		if err := ended(got.job); err != nil {
+			return nil, err
+		}
 		r := &result{job: got.job.JobReference}
 		if got.job.Configuration != nil && got.job.Configuration.Query != nil {
 			r.table = got.job.Configuration.Query.DestinationTable
@@ -137,6 +140,14 @@ func (e *Engine) submit(ctx context.Context, q engines.Query) (*result, error) {
 		})
 		return nil, pgerr.Ended(ctx)
 	}
+}
+
+// ended is the failure that a job has ended with, if it has.
+func ended(job *rest.Job) error {
+	if job.Status == nil || job.Status.ErrorResult == nil {
+		return nil
+	}
+	return refused(0, job.Status.ErrorResult.Reason, job.Status.ErrorResult.Message)
 }
 
 func (e *Engine) insert(ctx context.Context, job *rest.Job) (*rest.Job, error) {
@@ -179,6 +190,9 @@ func (e *Engine) locate(ctx context.Context, r *result) error {
 		return e.client.rest.Jobs.Get(r.job.ProjectId, r.job.JobId).Location(r.job.Location).Context(ctx).Do()
 	})
 	if err != nil {
+		return err
+	}
+	if err := ended(job); err != nil {
 		return err
 	}
 	if job.Configuration != nil && job.Configuration.Query != nil {

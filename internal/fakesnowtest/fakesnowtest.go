@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -35,33 +33,21 @@ type Server struct {
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	registry.Need(tb)
-	python, err := install()
+	python, err := registry.Python("fakesnow", requirements)
 	if err != nil {
 		tb.Skipf("no fakesnow: %v", err)
 	}
 	s := &Server{Host: "127.0.0.1"}
-	if s.Port, err = freePort(); err != nil {
+	if s.Port, err = registry.FreePort(); err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.Command("sh", "-c", `"$0" -m fakesnow -s -p "$1" >log 2>&1 & read -r _; kill -9 $!`, python, s.Port)
-	cmd.Dir = tb.TempDir()
-	life, err := cmd.StdinPipe() // which ends with this process
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = life.Close()
-		_ = cmd.Wait()
-	})
+	log := registry.Daemon(tb, nil, python, "-m", "fakesnow", "-s", "-p", s.Port)
 	for end := time.Now().Add(startTimeout); ; time.Sleep(100 * time.Millisecond) { // it tells nobody that it is ready
 		if err = s.login(); err == nil {
 			return s
 		}
 		if time.Now().After(end) {
-			said, _ := os.ReadFile(filepath.Join(cmd.Dir, "log"))
+			said, _ := os.ReadFile(log)
 			tb.Fatalf("fakesnow does not answer: %v\n%s", err, said)
 		}
 	}
@@ -69,43 +55,6 @@ func Start(tb testing.TB) *Server {
 
 // startTimeout bounds the start on a busy machine.
 const startTimeout = 2 * time.Minute
-
-// install makes a Python environment that has what the requirements say.
-func install() (python string, err error) {
-	dir, unlock, err := registry.Cache("fakesnow")
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	env, list := filepath.Join(dir, "env"), filepath.Join(dir, "requirements.txt")
-	python = filepath.Join(env, "bin", "python")
-	if have, err := os.ReadFile(list); err == nil && bytes.Equal(have, requirements) {
-		return python, nil
-	}
-	if err := errors.Join(os.RemoveAll(env), os.RemoveAll(list)); err != nil {
-		return "", err
-	}
-	if _, err := registry.Run(dir, "python3", "-m", "venv", env); err != nil {
-		return "", err
-	}
-	wanted := filepath.Join(dir, "wanted.txt")
-	if err := os.WriteFile(wanted, requirements, 0o644); err != nil {
-		return "", err
-	}
-	if _, err := registry.Run(dir, python, "-m", "pip", "install", "--quiet", "--requirement", wanted); err != nil {
-		return "", err
-	}
-	return python, os.Rename(wanted, list)
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, errors.Join(err, l.Close())
-}
 
 type answer struct {
 	Success bool   `json:"success"`
