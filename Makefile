@@ -32,7 +32,7 @@ SERVER := initdb:postgresql psql:postgresql-client
 # What tests that need it are skipped without.
 OTHERS := mariadbd:mariadb-server
 # Where the tests against servers from package registries are, and what these need of Debian.
-REAL_PACKAGES ?= ./internal/trinotest ./engines/trino ./tests
+REAL_PACKAGES ?= ./internal/trinotest ./engines/... ./tests
 REGISTRIES := mvn:maven
 
 .PHONY: help

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -89,4 +90,9 @@ func TestRealTrino(t *testing.T) {
 	} {
 		want(t, conn, c[0], c[1])
 	}
+}
+
+// TestRealTrinoDocs types the tour of docs/trino.md.
+func TestRealTrinoDocs(t *testing.T) {
+	walk(t, trinoURL(t), filepath.Join("..", "docs", "trino.md"), "## Try it")
 }
