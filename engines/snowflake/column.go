@@ -14,8 +14,17 @@ type column struct {
 	from  remoteColumn
 	field engines.Field
 	typ   arrow.DataType
-	// convert returns an array of typ, which the caller frees.
+	// convert returns an array of typ, which the caller frees. It may share memory with the one before, which is over then.
 	convert func(arrow.Array) (arrow.Array, error)
+	scratch []byte
+}
+
+// room returns memory for so many bytes, which had the values of an array before.
+func (c *column) room(n int) []byte {
+	if n > cap(c.scratch) {
+		c.scratch = make([]byte, max(n, 2*cap(c.scratch), 512))
+	}
+	return c.scratch[:n]
 }
 
 var (
@@ -135,7 +144,7 @@ func (c *column) narrow(a arrow.Array) (arrow.Array, error) {
 	if !ok {
 		return nil, c.unexpected(a)
 	}
-	out := make([]float32, a.Len())
+	out := arrow.Float32Traits.CastFromBytes(c.room(4 * a.Len()))
 	for i, v := range source.Float64Values() {
 		if out[i] = float32(v); float64(out[i]) != v && v == v && a.IsValid(i) {
 			return nil, c.outOfRange(a.ValueStr(i))

@@ -99,20 +99,19 @@ func (c *column) integers(bits int) func(arrow.Array) (arrow.Array, error) {
 		}
 		switch bits {
 		case 16:
-			return c.built(a, arrow.Int16Traits.CastToBytes(shortened[int16](values))), nil
+			return c.built(a, shortened(arrow.Int16Traits.CastFromBytes(c.room(2*len(values))), values, arrow.Int16Traits.CastToBytes)), nil
 		case 32:
-			return c.built(a, arrow.Int32Traits.CastToBytes(shortened[int32](values))), nil
+			return c.built(a, shortened(arrow.Int32Traits.CastFromBytes(c.room(4*len(values))), values, arrow.Int32Traits.CastToBytes)), nil
 		}
 		return c.built(a, arrow.Int64Traits.CastToBytes(values)), nil
 	}
 }
 
-func shortened[T int16 | int32](values []int64) []T {
-	out := make([]T, len(values))
+func shortened[T int16 | int32](out []T, values []int64, bytes func([]T) []byte) []byte {
 	for i, v := range values {
 		out[i] = T(v)
 	}
-	return out
+	return bytes(out)
 }
 
 // whole returns numbers that are decimals, or have a scale, as integers.
@@ -154,14 +153,23 @@ func rescaled(v decimal128.Num, from, to int) (decimal128.Num, bool) {
 // decimals reads numbers that fit into numeric(p,s).
 func (c *column) decimals(a arrow.Array) (arrow.Array, error) {
 	t := c.typ.(*arrow.Decimal128Type)
+	more := int(t.Scale) - c.from.scale
+	fits := more >= 0 && int(t.Precision-t.Scale) >= c.from.precision-c.from.scale
+	out := arrow.Decimal128Traits.CastFromBytes(c.room(arrow.Decimal128SizeBytes * a.Len()))
+	if values := wide(a); values != nil && fits && c.from.precision+more <= 18 { // which no product exceeds
+		by := power(more)
+		for i, v := range values {
+			out[i] = decimal128.FromI64(v * by)
+		}
+		return c.built(a, arrow.Decimal128Traits.CastToBytes(out)), nil
+	}
 	unit, err := c.units(a)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]decimal128.Num, a.Len())
-	fits := int(t.Scale) >= c.from.scale && int(t.Precision-t.Scale) >= c.from.precision-c.from.scale
 	for i := range out {
 		if a.IsNull(i) {
+			out[i] = decimal128.Num{}
 			continue
 		}
 		v, ok := rescaled(unit(i), c.from.scale, int(t.Scale))

@@ -63,7 +63,7 @@ func (c *column) uuid(a arrow.Array) (arrow.Array, error) {
 	if !ok {
 		return nil, c.unexpected(a)
 	}
-	out := make([]byte, 16*a.Len())
+	out := c.room(16 * a.Len())
 	for i := range a.Len() {
 		if a.IsNull(i) {
 			continue

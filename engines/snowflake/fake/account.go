@@ -80,6 +80,7 @@ type Order struct {
 type Answer struct {
 	Columns []Column
 	Record  arrow.RecordBatch
+	Parts   int         // so many parts in storage have the record each, in place of the answer
 	JSON    [][]*string // rows in place of a record
 	Number  string      // of an error, with SQLState and Message
 	State   string

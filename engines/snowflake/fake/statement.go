@@ -32,6 +32,9 @@ type statement struct {
 	inline  int64  // and how many these are
 	err     error
 	script  *Answer
+	stored  []byte // each part, of a script
+
+	partRows int64 // that a part has
 
 	mu     sync.Mutex
 	stream engines.Stream
@@ -79,7 +82,7 @@ func (a *Account) execute(w http.ResponseWriter, r *http.Request) {
 	if s == nil { // a request that comes again is the same
 		tag, _ := q.Parameters["QUERY_TAG"].(string)
 		a.orders = append(a.orders, Order{q.SQL, tag, args})
-		s = &statement{fake: a, id: fmt.Sprintf("01b2-%04d", len(a.statements)), done: make(chan struct{}), query: engines.Query{SQL: toDuckDB(q.SQL), Args: args}}
+		s = &statement{fake: a, partRows: a.ChunkRows, id: fmt.Sprintf("01b2-%04d", len(a.statements)), done: make(chan struct{}), query: engines.Query{SQL: toDuckDB(q.SQL), Args: args}}
 		if answer, ok := a.answers[q.SQL]; ok {
 			s.script = &answer
 		}
@@ -199,9 +202,9 @@ func (s *statement) data() map[string]any {
 	storage := s.fake.storage
 	s.fake.mu.Unlock()
 	var chunks []map[string]any
-	for at := s.inline; at < s.total; at += s.fake.ChunkRows {
+	for at := s.inline; at < s.total; at += s.partRows {
 		chunks = append(chunks, map[string]any{"url": fmt.Sprintf("%s/storage/%s/%d?signature=x", storage, s.id, len(chunks)),
-			"rowCount": min(s.fake.ChunkRows, s.total-at), "uncompressedSize": 1, "compressedSize": 1})
+			"rowCount": min(s.partRows, s.total-at), "uncompressedSize": 1, "compressedSize": 1})
 	}
 	if chunks != nil {
 		data["chunks"], data["chunkHeaders"] = chunks, map[string]string{"X-Storage": "yes"}
