@@ -226,7 +226,7 @@ func TestRefused(t *testing.T) {
 	}
 	for want, answers := range map[string]func(int, http.ResponseWriter, *http.Request){
 		"28P01": status(401, "Access Denied: Invalid credentials"), "28000": status(403, ""), "HV00N": status(404, "<html>"), "53300": status(429, ""), "57P03": status(503, ""),
-		"08000": status(500, "x"), "42P01": failed("TABLE_NOT_FOUND"), "57014": failed("EXCEEDED_TIME_LIMIT"), "53200": failed("CLUSTER_OUT_OF_MEMORY"), "HV000": failed("GENERIC_INTERNAL_ERROR"),
+		"08000": status(500, "x"), "42501": status(500, "a.b.Exception: Access Denied: Cannot set role"), "22023": status(400, "Invalid role"), "42P01": failed("TABLE_NOT_FOUND"), "57014": failed("EXCEEDED_TIME_LIMIT"), "53200": failed("CLUSTER_OUT_OF_MEMORY"), "HV000": failed("GENERIC_INTERNAL_ERROR"),
 		"08P01": status(200, "hello"),
 	} {
 		_, s := fake(t, false, answers)
@@ -266,6 +266,9 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for _, o := range serverOptions {
+		if o.Name == "host" && (o.Check("https://trino.example") == nil || o.Check("trino.example") != nil) {
+			t.Error("host is not checked")
+		}
 		if o.Name == "session_properties" && (o.Check("a=1,b") == nil || o.Check("a b=1") == nil || o.Check("a=1, c.b=2") != nil) {
 			t.Error("session_properties is not checked")
 		}

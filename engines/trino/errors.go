@@ -82,7 +82,14 @@ func refused(status int, body []byte) *pgconn.PgError {
 	if said == "" || strings.HasPrefix(said, "<") || strings.HasPrefix(said, "{") {
 		said = http.StatusText(status)
 	}
+	if _, denied, ok := strings.Cut(said, "Access Denied: "); ok && status == http.StatusInternalServerError {
+		return pgerr.Hint(pgerr.New(pgerr.InsufficientPrivilege, "the cluster denies the session: %s", denied),
+			`Check option "role" of the server, and what the remote user may do.`)
+	}
 	switch status {
+	case http.StatusBadRequest:
+		return pgerr.Hint(pgerr.New(pgerr.InvalidParameter, "the cluster does not take the request: %s", said),
+			`Check options "role" and "session_properties" of the server.`)
 	case http.StatusUnauthorized:
 		return pgerr.Hint(pgerr.New(pgerr.InvalidPassword, "the cluster refused the login: %s", said),
 			`Check options "user", and "password" or "token", of the user mapping: they may have expired.`)

@@ -19,7 +19,7 @@ var _ engines.Wrapper = Wrapper{}
 func (Wrapper) Name() string { return "sluice_trino" }
 
 var serverOptions = []engines.Option{
-	{Name: "host", Default: "localhost", Doc: "host name or address of the coordinator"},
+	{Name: "host", Default: "localhost", Doc: "host name or address of the coordinator", Check: checkHost},
 	{Name: "port", Doc: "its port, by default 8443, and 8080 where secure is false", Check: bounded(1, 65535)},
 	{Name: "catalog", Doc: "catalog of foreign tables that name none, and what IMPORT FOREIGN SCHEMA reads"},
 	{Name: "schema", Doc: "schema of foreign tables that name none, by default that of the foreign table"},
@@ -107,6 +107,13 @@ func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error)
 		return nil, pgerr.AtServer(s.Name, err)
 	}
 	return &Engine{server: s.Name, client: c, catalog: s.Options["catalog"]}, nil
+}
+
+func checkHost(v string) error {
+	if strings.ContainsAny(v, "/@ \t\n") {
+		return errors.New("the name or address of a host is required, such as trino.example")
+	}
+	return nil
 }
 
 // bounded checks a whole number between bounds.
