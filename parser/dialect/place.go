@@ -20,6 +20,10 @@ func PlaceOf(d Dialect, r *catalog.Relation) (schema, table string, ok bool) {
 	return schema, table, schema != ""
 }
 
+// Finite is the option of a column whose times are to be refused where they may be infinite: an engine that reads them of a Postgres
+// has no such times, and makes other ones of them.
+const Finite = "finite"
+
 // Moves reports whether an engine that reads a column through another yields the values that the other has. Numbers without a scale and
 // JSON it may spell in its own way.
 func Moves(c *catalog.Column) bool {

@@ -49,6 +49,9 @@ func (Trino) Literal(text string) string { return "'" + strings.ReplaceAll(text,
 func (d Trino) Column(c *catalog.Column, alias string) string {
 	name := aliased(d, c, alias)
 	remote, t := strings.ToLower(c.Options["remote_type"]), d.Type(c.Type, c.Typmod)
+	if bounds := trinoBounds[c.Type]; bounds != "" && c.Options[Finite] != "" {
+		return "CASE WHEN " + name + " NOT BETWEEN " + bounds + " THEN fail('SQLSTATE 0A000: a time that may be infinite') ELSE CAST(" + name + " AS " + t + ") END"
+	}
 	document := Plain(c.Type).OID == jsonbOID || Plain(c.Type).OID == jsonOID || c.Type == textOID
 	switch {
 	case remote == "json":
@@ -65,6 +68,12 @@ func (d Trino) Column(c *catalog.Column, alias string) string {
 		return "CAST(" + name + " AT TIME ZONE 'UTC' AS " + t + ")"
 	}
 	return "CAST(" + name + " AS " + t + ")"
+}
+
+// trinoBounds are beyond all times but those that connectors may make of infinite ones.
+var trinoBounds = map[uint32]string{
+	timestampOID:   "TIMESTAMP '-4712-01-01 00:00:00' AND TIMESTAMP '70000-01-01 00:00:00'",
+	timestamptzOID: "TIMESTAMP '-4712-01-01 00:00:00 UTC' AND TIMESTAMP '70000-01-01 00:00:00 UTC'",
 }
 
 // Relation returns the name of the remote table, which has three parts.

@@ -108,8 +108,13 @@ func (b *builder) reachHome(sources []source) ([]source, bool) {
 // move makes the table of a source one of the server that joins.
 func (b *builder) move(s *source, options map[string]string) bool {
 	for _, i := range b.used.of(s) {
-		if c := &s.table.Columns[i]; !dialect.Moves(c) {
+		c := &s.table.Columns[i]
+		if !dialect.Moves(c) {
 			b.because("column %q is of a type that another server may spell otherwise", c.Name)
+			return false
+		}
+		if s.framed() && s.rules != nil && (c.Type == timestampOID || c.Type == timestamptzOID) { // nobody may learn of infinity in what they hide
+			b.because("column %q of a governed table may have an infinite time", c.Name)
 			return false
 		}
 	}
@@ -118,6 +123,9 @@ func (b *builder) move(s *source, options map[string]string) bool {
 	for _, c := range s.table.Columns {
 		if dialect.Moves(&c) { // others may not even be there
 			c.Options = map[string]string{"column_name": dialect.ColumnName(&c)}
+			if s.framed() {
+				c.Options[dialect.Finite] = "true"
+			}
 			table.Columns = append(table.Columns, c)
 		}
 	}
