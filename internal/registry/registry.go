@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const asked = "SLUICE_REGISTRIES"
@@ -45,9 +47,15 @@ func Cache(name string) (dir string, unlock func() error, err error) {
 	return dir, lock.Close, nil
 }
 
+// patience is how long a registry may take.
+const patience = 10 * time.Minute
+
 // Run returns what a command prints; its error says what that complained of.
 func Run(dir, name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second // for what it has started itself
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
 	out, err := cmd.CombinedOutput()
