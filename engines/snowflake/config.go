@@ -3,6 +3,7 @@ package snowflake
 import (
 	"cmp"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func configure(s engines.Server) (*gosnowflake.Config, error) {
 	}
 	timeout := seconds(s.Options["connect_timeout"], 30*time.Second)
 	c := &gosnowflake.Config{
-		Account: s.Options["account"], User: s.Mapping["user"], Database: s.Options["database"], Schema: cmp.Or(s.Options["schema"], "PUBLIC"),
+		Account: s.Options["account"], User: s.Mapping["user"], Database: asIdentifier(upper(s.Options["database"])), Schema: asIdentifier(upper(cmp.Or(s.Options["schema"], "PUBLIC"))),
 		Warehouse: s.Options["warehouse"], Role: cmp.Or(s.Mapping["role"], s.Options["role"]),
 		Protocol: cmp.Or(s.Options["protocol"], "https"), Host: hostOf(s.Options), Port: port,
 		MaxRetryCount: busyTries, DisableOCSPChecks: true, DisableQueryContextCache: true, DisableConsoleLogin: gosnowflake.ConfigBoolTrue,
@@ -59,6 +60,16 @@ func configure(s engines.Server) (*gosnowflake.Config, error) {
 	}
 	c.Transporter = newGate(c, timeout)
 	return c, authenticate(c, s.Mapping)
+}
+
+var plainName = regexp.MustCompile(`^[A-Z_][A-Z0-9_$]*$`)
+
+// asIdentifier is a name as a login has it: in quotes, unless it means the same without.
+func asIdentifier(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
 // hostOf is where an account is reached. Underscores of its name are hyphens in host names.

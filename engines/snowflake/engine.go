@@ -31,7 +31,7 @@ var (
 )
 
 func newEngine(s engines.Server, c *gosnowflake.Config) *Engine {
-	return &Engine{server: s.Name, database: s.Options["database"], config: c}
+	return &Engine{server: s.Name, database: upper(s.Options["database"]), config: c}
 }
 
 // errGone says that a session had ended while nobody used it.

@@ -262,6 +262,11 @@ span/SPAN  VECTOR false`
 	if strings.Join(got, "\n") != want {
 		t.Error(strings.Join(got, "\n"))
 	}
+	s := server(f)
+	s.Options["database"] = "lake"
+	if tables, err := open(t, s).Introspect(t.Context(), "SHOP"); err != nil || len(tables) != 2 || tables[0].Options["database_name"] != fake.Database {
+		t.Errorf("%+v %v", tables, err)
+	}
 	if _, err := e.Introspect(t.Context(), "nowhere"); code(err) != "HV00Q" {
 		t.Error(err)
 	}
@@ -300,6 +305,11 @@ func TestOptions(t *testing.T) {
 	for account, host := range map[string]string{"MyOrg-my_account": "myorg-my-account.snowflakecomputing.com", "xy12345.eu-central-1": "xy12345.eu-central-1.snowflakecomputing.com"} {
 		if got := hostOf(map[string]string{"account": account}); got != host || checkAccount(account) != nil {
 			t.Errorf("%s: %s", account, got)
+		}
+	}
+	for name, want := range map[string]string{"SALES": "SALES", "Sales": `"Sales"`, `a"b`: `"a""b"`, "1A": `"1A"`} {
+		if got := asIdentifier(name); got != want {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 	for v, ok := range map[string]bool{"x.example": true, "https://x": false, "x:443": false, "::1": true, "u@x": false} {

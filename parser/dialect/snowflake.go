@@ -98,7 +98,7 @@ func snowflakeName(r *catalog.Relation) (database, schema, name string) {
 		}
 		return ""
 	}
-	return first(r.Options["database_name"], r.Server.Options["database"]), first(r.Options["schema_name"], r.Server.Options["schema"], "PUBLIC"),
+	return first(r.Options["database_name"], snowflakeUpper(r.Server.Options["database"])), first(r.Options["schema_name"], snowflakeUpper(r.Server.Options["schema"]), "PUBLIC"),
 		first(r.Options["table_name"], snowflakeUpper(r.Name))
 }
 
