@@ -148,8 +148,6 @@ var sqlServerFailures = map[int32]string{
 func (m *sqlServer) failure(err error) *pgconn.PgError {
 	var pe *pgconn.PgError
 	var ms mssql.Error
-	var broken mssql.StreamError
-	var ne net.Error
 	switch {
 	case errors.As(err, &pe):
 		return pe
@@ -159,10 +157,10 @@ func (m *sqlServer) failure(err error) *pgconn.PgError {
 			code = pgerr.FdwError
 		}
 		return pgerr.Detail(pgerr.New(code, "%s", ms.Message), "Error %d of the foreign server.", ms.Number)
-	case errors.As(err, &broken), errors.As(err, &ne), isBroken(err), strings.Contains(err.Error(), "failed to send"):
-		return pgerr.New(pgerr.ConnectionFailure, "the connection to the foreign server broke")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return pgerr.From(err)
 	}
-	return pgerr.From(err)
+	return pgerr.Detail(pgerr.New(pgerr.ConnectionFailure, "the connection to the foreign server broke"), "%s", err) // or what came over it is none of the protocol's
 }
 
 // natural is the type of a result's column that nobody has named a type for.

@@ -11,8 +11,10 @@ import (
 // numbers are those of errors that a SQL Server has, by Postgres' SQLSTATE.
 var numbers = map[string]int32{"42601": 102, "42P01": 208, "42703": 207, "42883": 195, "42501": 229, "22012": 8134, "22003": 8115, "22P02": 245}
 
-// query has Postgres compute a statement and sends its rows as they come. An error of the statement is an answer; one that is
-// returned ends the session.
+var errStopped = errors.New("the statement was stopped")
+
+// query has Postgres compute a statement and sends its rows as they come. An error of the statement is an answer, but
+// where it was stopped; any other that is returned ends the session.
 func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args []*string) error {
 	translated, err := translate(sql)
 	if err != nil {
@@ -39,6 +41,9 @@ func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args
 			s.columns(r.FieldDescriptions())
 			rows = 0
 		}
+		if ctx.Err() != nil { // nobody wants what Postgres has sent already
+			continue
+		}
 		if err := s.row(r.FieldDescriptions(), r.Values()); err != nil {
 			_, _ = r.Close()
 			return err
@@ -54,6 +59,8 @@ func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args
 	_, err = r.Close()
 	var pe *pgconn.PgError
 	switch {
+	case ctx.Err() != nil && err != nil: // the answer ends with what the attention signal is answered by
+		return errStopped
 	case errors.As(err, &pe):
 		number := numbers[pe.Code]
 		if number == 0 {

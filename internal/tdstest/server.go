@@ -68,6 +68,7 @@ func (s *Server) accept(ctx context.Context) {
 		if err != nil {
 			return
 		}
+		_ = socket.(*net.TCPConn).SetWriteBuffer(packetSize) // what is on its way is read before the end of a statement
 		s.sessions.Go(func() {
 			stop := context.AfterFunc(ctx, func() { _ = socket.Close() })
 			defer stop()

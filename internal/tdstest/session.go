@@ -103,13 +103,10 @@ func (s *session) run(ctx context.Context, db *pgconn.PgConn, sql string, args [
 	for attended := false; ; {
 		select {
 		case err := <-finished:
-			if err == nil && attended {
-				s.attended()
-			}
-			if err != nil {
+			if err != nil && err != errStopped {
 				return err
 			}
-			return s.out.end()
+			return s.finish(attended, err == errStopped)
 		case m, ok := <-messages:
 			if !ok || m.kind != attention {
 				stop()
@@ -121,6 +118,19 @@ func (s *session) run(ctx context.Context, db *pgconn.PgConn, sql string, args [
 			stop()
 		}
 	}
+}
+
+// finish ends an answer. An attention signal that came too late to stop the statement has an answer of its own.
+func (s *session) finish(attended, stopped bool) error {
+	if attended && !stopped {
+		if err := s.out.end(); err != nil {
+			return err
+		}
+	}
+	if attended {
+		s.attended()
+	}
+	return s.out.end()
 }
 
 // login reads what a client says of itself (2.2.6.4).
