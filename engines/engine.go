@@ -141,9 +141,12 @@ type Keeper interface {
 	Forget(ctx context.Context, table string) error
 }
 
+// AnyEnum stands for the type of each enum.
+const AnyEnum = "anyenum"
+
 // Maker is a Tx of a Keeper.
 type Maker interface {
-	// Make makes a table of columns by name and Postgres type, which a Target without schema_name means; 0A000 for a type whose
+	// Make makes a table of columns by name and Postgres type, AnyEnum for an enum's, which a Target without schema_name means; 0A000 for a type whose
 	// values the engine cannot keep as they are.
 	Make(ctx context.Context, table string, columns []Column) error
 	// Fill makes such a table of the rows of q and returns how many there are. Where these have other types than Make gives the

@@ -101,12 +101,14 @@ func (s *Session) planKept(ctx context.Context, x *execution, query string) (*ex
 
 func noParameter() error { return pgerr.New("42P02", "there is no parameter $1") }
 
-// keptColumns describes a table of home: its columns' names and types, and its column definitions.
-const keptColumns = `SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), pg_catalog.concat(pg_catalog.quote_ident(a.attname), ' ',
+// keptColumns describes a table of home: its columns' names and types, as Maker takes them, and its column definitions.
+const keptColumns = `SELECT a.attname, CASE WHEN COALESCE(e.typtype, t.typtype) OPERATOR(pg_catalog.=) 'e' THEN pg_catalog.concat('` + engines.AnyEnum + `', CASE WHEN e.oid IS NOT NULL THEN '[]' END)
+ ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END, pg_catalog.concat(pg_catalog.quote_ident(a.attname), ' ',
  pg_catalog.format_type(a.atttypid, a.atttypmod), CASE WHEN a.attcollation OPERATOR(pg_catalog.<>) t.typcollation THEN (
   SELECT pg_catalog.format(' COLLATE %I.%I', n.nspname, l.collname) FROM pg_catalog.pg_collation l
   JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) l.collnamespace WHERE l.oid OPERATOR(pg_catalog.=) a.attcollation) END)
 FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
+LEFT JOIN pg_catalog.pg_type e ON e.oid OPERATOR(pg_catalog.=) t.typelem AND e.typarray OPERATOR(pg_catalog.=) t.oid
 WHERE a.attrelid OPERATOR(pg_catalog.=) $1::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0 ORDER BY a.attnum`
 
 // declareKept declares the foreign table for a handle, whose columns are those that CREATE TABLE AS would make, and returns the

@@ -64,7 +64,7 @@ func TestHandleTypesInDuckDB(t *testing.T) {
 		want(t, conn, fmt.Sprintf(columns, "sluice_handle."+name), types)
 	}
 	for sql, code := range map[string]string{
-		"SELECT 1.5 AS a": "0A000", "SELECT sum(id) AS a, avg(id) AS b FROM item": "0A000", "SELECT array[array[1]] AS a": "2202E", "SELECT ''[0:1]={1,2}''::int[] AS a": "2202E", "SELECT array[''1''::json] AS a": "0A000", "SELECT array[1.5] AS a": "0A000", "SELECT ''::1''::inet AS a": "0A000", "SELECT 1 AS a, 2 AS \"A\"": "42701", "SELECT 1, 2": "42701", "SELECT": "0A000",
+		"SELECT 1.5 AS a": "1", "SELECT sum(id) AS a, avg(id) AS b FROM item": "1", "SELECT 1::money AS a": "0A000", "SELECT ''item''::regclass AS a": "0A000", "SELECT 1.5::numeric(39,1) AS a": "0A000", "SELECT array[array[1]] AS a": "2202E", "SELECT ''[0:1]={1,2}''::int[] AS a": "2202E", "SELECT array[''1''::json] AS a": "1", "SELECT array[1.5] AS a": "1", "SELECT ''::1''::inet AS a": "1", "SELECT 1 AS a, 2 AS \"A\"": "42701", "SELECT 1, 2": "42701", "SELECT": "0A000",
 		"SELECT ''NaN''::numeric(10,2) AS a": "22P02", "SELECT ''x''::bpchar AS a": "0A000", "SELECT ''200000-01-01''::timestamp AS a": "1",
 	} {
 		want(t, conn, "SELECT row_count FROM sluice.materialize('"+sql+"', server => 'lake')", code)

@@ -121,9 +121,16 @@ var keptTypes = map[string]string{
 	"json": "JSON", "jsonb": "JSON",
 }
 
+// keptTexts are types whose values DuckDB does not know and keeps as the text that home writes and reads: no condition on them, nor an
+// order of theirs, is ever left to it. Numerics without a scale are like them.
+var keptTexts = map[string]bool{
+	"inet": true, "cidr": true, "macaddr": true, "macaddr8": true, "bit": true, "bit varying": true, "tsvector": true, engines.AnyEnum: true,
+	"int4range": true, "int8range": true, "numrange": true, "daterange": true, "tsrange": true, "tstzrange": true,
+}
+
 // Modifiers of types: values have been brought to them before they are kept.
 var (
-	keptModifier = regexp.MustCompile(`^(character varying|character|time|timestamp|interval)\(\d+\)`)
+	keptModifier = regexp.MustCompile(`^(character varying|character|time|timestamp|interval|bit varying|bit)\(\d+\)`)
 	keptNumeric  = regexp.MustCompile(`^numeric\((\d+),(\d+)\)$`)
 )
 
@@ -133,14 +140,21 @@ const mostDigits = 38
 func keptType(typ string) (string, bool) {
 	if element, ok := strings.CutSuffix(typ, "[]"); ok {
 		kept, ok := keptType(element)
-		return kept + "[]", ok && kept != "JSON" // which would be read within its quotes
+		if kept == "JSON" || keptTexts[keptModifier.ReplaceAllString(element, "$1")] { // which home reads as a whole
+			return "VARCHAR", ok
+		}
+		return kept + "[]", ok
 	}
 	if m := keptNumeric.FindStringSubmatch(typ); m != nil {
 		digits, _ := strconv.Atoi(m[1])
 		scale, _ := strconv.Atoi(m[2])
 		return "DECIMAL(" + m[1] + "," + m[2] + ")", digits <= mostDigits && scale <= digits
 	}
-	kept, ok := keptTypes[keptModifier.ReplaceAllString(typ, "$1")]
+	name := keptModifier.ReplaceAllString(typ, "$1")
+	if name == "numeric" || keptTexts[name] {
+		return "VARCHAR", true
+	}
+	kept, ok := keptTypes[name]
 	return kept, ok
 }
 
@@ -151,7 +165,7 @@ func kept(columns []engines.Column) ([]string, error) {
 		typ, ok := keptType(c.Type)
 		if !ok {
 			return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "column %q of type %s cannot be kept by DuckDB as it is", c.Name, c.Type),
-				"Cast it in the query, for instance to numeric(38,6) or text, or keep the result at home.")
+				"Cast it in the query, for instance to text, or keep the result at home.")
 		}
 		types[i] = typ
 	}

@@ -42,14 +42,15 @@ func TestKeep(t *testing.T) {
 	}
 	for typ, want := range map[string]string{
 		"character(3)": "VARCHAR", "timestamp(3) without time zone": "TIMESTAMP", "time(0) with time zone[]": "TIME WITH TIME ZONE[]", "numeric(38,38)[]": "DECIMAL(38,38)[]", "interval(2)": "INTERVAL",
+		"numeric": "VARCHAR", "numeric[]": "VARCHAR[]", "jsonb[]": "VARCHAR", "inet": "VARCHAR", "bit varying(3)": "VARCHAR", "bit(3)[]": "VARCHAR", "anyenum": "VARCHAR", "anyenum[]": "VARCHAR",
 	} {
 		if got, ok := keptType(typ); got != want || !ok {
 			t.Errorf("%s is kept as %s", typ, got)
 		}
 	}
 	for _, columns := range [][]engines.Column{
-		{{Name: "a", Type: "numeric"}}, {{Name: "a", Type: "numeric(39,1)"}}, {{Name: "a", Type: "numeric(3,5)"}}, {{Name: "a", Type: "numeric(3,-1)"}}, {{Name: "a", Type: "numeric[]"}}, {{Name: "a", Type: "jsonb[]"}},
-		{{Name: "a", Type: "interval year"}}, {{Name: "a", Type: "bpchar"}}, {{Name: "a", Type: "inet"}}, {{Name: "a", Type: "\"json\""}}, {{Name: "a", Type: "text"}, {Name: "A", Type: "text"}}, {},
+		{{Name: "a", Type: "numeric(39,1)"}}, {{Name: "a", Type: "numeric(3,5)"}}, {{Name: "a", Type: "numeric(3,-1)"}}, {{Name: "a", Type: "money"}}, {{Name: "a", Type: "regclass"}}, {{Name: "a", Type: "mood"}}, {{Name: "a", Type: "money[]"}},
+		{{Name: "a", Type: "interval year"}}, {{Name: "a", Type: "bpchar"}}, {{Name: "a", Type: "\"json\""}}, {{Name: "a", Type: "text"}, {Name: "A", Type: "text"}}, {},
 	} {
 		if _, err := kept(columns); err == nil {
 			t.Errorf("%v can be kept", columns)
