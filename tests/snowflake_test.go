@@ -2,6 +2,7 @@ package tests
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -120,4 +121,11 @@ func TestSnowflake(t *testing.T) {
 			t.Errorf("the account was not sent %s", sql)
 		}
 	}
+}
+
+// TestSnowflakeDocs types the tour of docs/snowflake.md.
+func TestSnowflakeDocs(t *testing.T) {
+	f := fake.Start(t, "CREATE SCHEMA shop", "CREATE TABLE shop.orders (id BIGINT, customer DECIMAL(38,0), day DATE, amount DECIMAL(12,2), details JSON)",
+		`INSERT INTO shop.orders SELECT i, i % 3, DATE '2026-01-01' + CAST(i % 5 AS INTEGER), i / 4, '{"n":' || i || '}' FROM range(1000) r(i)`)
+	walk(t, flakeURL(t, f), filepath.Join("..", "docs", "snowflake.md"), "## Try it")
 }
