@@ -104,12 +104,15 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 	}
 	if p.Server != nil && p.Write == nil {
 		root.Type, root.Server, root.SQL, root.Rows = "Foreign Scan", p.Server.Name, p.RemoteSQL, p.Rows
+		s.appraise(ctx, y, root, o, y.remoteQuery(nil))
 		return root, s.explainStream(ctx, root, y, o)
 	}
 	if p.Joined() {
 		root.Type, root.SQL = "Federated Join", p.RemoteSQL
 		for i := range p.Inputs {
-			root.Plans = append(root.Plans, inputNode(&p.Inputs[i]))
+			n := inputNode(&p.Inputs[i])
+			s.appraise(ctx, y, n, o, y.inputQuery(&p.Inputs[i], nil))
+			root.Plans = append(root.Plans, n)
 		}
 		return root, s.explainStream(ctx, root, y, o)
 	}
@@ -122,6 +125,7 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 			continue
 		}
 		if !o.analyze {
+			s.appraise(ctx, y, n, o, y.inputQuery(in, nil))
 			if _, err := s.Exec(ctx, createInput(in)); err != nil {
 				return nil, err
 			}
@@ -150,6 +154,25 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 		root.home = append(root.home, strings.Split(*r[0], "\n")...)
 	}
 	return root, nil
+}
+
+// appraise asks a server what a query of the plan would take, where it knows. Of rows that rules hide nothing is asked, and a server that
+// does not answer is no reason for EXPLAIN to fail.
+func (s *Session) appraise(ctx context.Context, y *execution, n *node, o explainOptions, q query) {
+	if o.analyze || y.plan.Governed || q.server == nil || y.plan.Write != nil {
+		return
+	}
+	engine, asked, err := s.locate(ctx, y, q)
+	if err != nil {
+		return
+	}
+	estimator, ok := engines.As[engines.Estimator](engine)
+	if !ok {
+		return
+	}
+	if n.Cost, err = estimator.Estimate(ctx, asked); err != nil {
+		n.Cost = "not known: " + pgerr.From(err).Message
+	}
 }
 
 // explained returns the statement that home explains. Inputs that are spelled out are empty where it is not run.

@@ -22,6 +22,7 @@ type node struct {
 	Kept    []string // conditions that home evaluates
 	Why     []string // the same, with the reason for each
 	Rows    int64    // an estimate, 0 for none
+	Cost    string   // what the server says that it would take
 	actual  *meter   // what running it took, nil where it was not run
 	Plans   []*node
 	hidden  bool // see hide
@@ -32,7 +33,7 @@ type node struct {
 // hide leaves out what tells of more than the role may see: how large tables and what engines read of them are, and what is
 // sent to engines, as the values of rules stand in it.
 func (n *node) hide() {
-	n.Rows, n.hidden = 0, true
+	n.Rows, n.Cost, n.hidden = 0, "", true
 	if n.SQL != "" {
 		n.SQL = "not shown, as row security or masks hold for this role"
 	}
@@ -71,6 +72,7 @@ func (n *node) properties() []property {
 	add("One-Time Filter", n.OneTime)
 	add("Remote Filter", strings.Join(n.Filters, " AND "))
 	add("Remote SQL", n.SQL)
+	add("Remote Estimate", n.Cost)
 	add("Filter", strings.Join(n.Kept, " AND "))
 	add("Not Shipped", n.Why)
 	if n.Rows > 0 {
@@ -270,6 +272,7 @@ func (n *node) lines(out []string, indent string, o explainOptions) []string {
 	property("One-Time Filter", n.OneTime)
 	property("Remote Filter", strings.Join(n.Filters, " AND "))
 	property("Remote SQL", n.SQL)
+	property("Remote Estimate", n.Cost)
 	property("Filter", strings.Join(n.Kept, " AND "))
 	for _, why := range n.Why {
 		property("Not Shipped", why)

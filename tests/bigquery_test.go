@@ -120,3 +120,42 @@ func TestBigQuery(t *testing.T) {
 		}
 	}
 }
+
+// TestBigQueryEstimate has EXPLAIN say what a statement would be billed by, but not who may not read, nor of rows that are hidden.
+func TestBigQueryEstimate(t *testing.T) {
+	p := fake.Start(t, "CREATE SCHEMA shop", "CREATE TABLE shop.keys (k VARCHAR, n BIGINT)")
+	p.Bytes.Store(123456)
+	url := bigURL(t, p)
+	conn := connect(t, url)
+	role := "bigcost_" + strings.ToLower(conn.Config().Database)
+	t.Cleanup(func() { exec(t, url, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+	exec(t, url, "IMPORT FOREIGN SCHEMA shop FROM SERVER big INTO public", "CREATE FOREIGN TABLE gone (a int) SERVER big OPTIONS (schema_name 'shop')", "CREATE ROLE "+role)
+	explained := func(sql string) string { return rows(t, conn, "EXPLAIN "+sql) }
+	const line = "Remote Estimate: 123456 bytes processed"
+	for sql, want := range map[string]string{
+		"SELECT n FROM keys WHERE n > 5":                        line,
+		"SELECT k || 'x' FROM keys":                             line,
+		"SELECT * FROM keys a JOIN keys b ON a.n = b.n + 1":     line,
+		"SELECT a FROM gone":                                    "Remote Estimate: not known: Not found: Table",
+		"SELECT count(*) FROM keys WHERE k LIKE 'a%' AND n = 1": line,
+	} {
+		if got := explained(sql); !strings.Contains(got, want) {
+			t.Errorf("%s:\n%s", sql, got)
+		}
+	}
+	for _, j := range p.Jobs() {
+		if !j.Configuration.DryRun {
+			t.Errorf("EXPLAIN has run %s", j.Configuration.Query.Query)
+		}
+	}
+	asked := len(p.Jobs())
+	want(t, conn, "SET ROLE "+role, "SET")
+	want(t, conn, "EXPLAIN SELECT n FROM keys", "42501")
+	exec(t, url, "GRANT SELECT ON keys TO "+role, "SELECT sluice.set_row_filter('keys', '"+role+"', 'n > 5')")
+	if got := explained("SELECT n FROM keys"); strings.Contains(got, "Estimate") || !strings.Contains(got, "Route") {
+		t.Error(got)
+	}
+	if n := len(p.Jobs()); n != asked {
+		t.Errorf("%d statements were looked at for who may not know", n-asked)
+	}
+}

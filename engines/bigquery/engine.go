@@ -26,7 +26,10 @@ type limits struct {
 	timeout int64 // milliseconds, 0 for any
 }
 
-var _ engines.Engine = (*Engine)(nil)
+var (
+	_ engines.Engine    = (*Engine)(nil)
+	_ engines.Estimator = (*Engine)(nil)
+)
 
 func newEngine(s engines.Server) (*Engine, error) {
 	c, err := newClient(s)
@@ -62,6 +65,15 @@ func (e *Engine) Begin(context.Context) (engines.Tx, error) {
 func (e *Engine) Ping(ctx context.Context) error {
 	_, err := e.dryRun(ctx, engines.Query{SQL: "SELECT 1"})
 	return pgerr.AtServer(e.server, err)
+}
+
+// Estimate says how many bytes a statement would process, which it is billed by.
+func (e *Engine) Estimate(ctx context.Context, q engines.Query) (string, error) {
+	n, err := e.dryRun(ctx, q)
+	if err != nil {
+		return "", pgerr.AtServer(e.server, err)
+	}
+	return strconv.FormatInt(n, 10) + " bytes processed", nil
 }
 
 // Close waits for the requests that cancel jobs.

@@ -29,6 +29,10 @@ func (e *Engine) As(target any) bool {
 		c, ok := inner.(engines.Counter)
 		*t = counter{e, c}
 		return ok
+	case *engines.Estimator:
+		_, ok := inner.(engines.Estimator)
+		*t = estimator{e}
+		return ok
 	}
 	return false
 }
@@ -51,6 +55,16 @@ func (c certifiable) Probes(ctx context.Context) (p engines.Probes, err error) {
 		return err
 	})
 	return p, err
+}
+
+type estimator struct{ *Engine }
+
+func (g estimator) Estimate(ctx context.Context, q engines.Query) (words string, err error) {
+	err = g.try(ctx, func(inner engines.Engine) (err error) {
+		words, err = inner.(engines.Estimator).Estimate(ctx, q)
+		return err
+	})
+	return words, err
 }
 
 // keeper and counter have what they guarded when they were asked for, for what is told without asking the server.
