@@ -36,7 +36,7 @@ func flags() *settings {
 	s := &settings{}
 	flag.StringVar(&s.sluice, "sluice", "bin/sluice", "the `binary` to measure; built from this tree where it does not exist")
 	flag.StringVar(&s.dir, "dir", "", "`directory` for the data, kept; a temporary one where none is given")
-	flag.StringVar(&s.only, "only", "", "`parts` to run, with commas between: duckdb, pgbench, bulk, connect, idle, fetch, tpch, governed, planning, federated, postgres, counters, handles, manifest, pages (default all)")
+	flag.StringVar(&s.only, "only", "", "`parts` to run, with commas between: duckdb, pgbench, bulk, connect, idle, fetch, tpch, governed, planning, federated, postgres, counters, handles, manifest, pages, warehouses (default all)")
 	flag.IntVar(&s.rows, "rows", 100_000_000, "rows of the large DuckDB result; the small one has a tenth")
 	flag.StringVar(&s.memory, "memory-limit", "16MB", "option memory_limit of the DuckDB server: the `size` of its buffers, which cache the file; empty for the default")
 	flag.IntVar(&s.bulkRows, "bulk-rows", 2_000_000, "rows of the bulk SELECT")
@@ -80,7 +80,7 @@ func run(ctx context.Context, s *settings) (err error) {
 		name    string
 		measure func(context.Context, *rig, *report) error
 	}{{"duckdb", duckdbResults}, {"pgbench", roundTrips}, {"bulk", bulkSelect},
-		{"connect", logins}, {"idle", idleClients}, {"fetch", rowLimits}, {"tpch", analytics}, {"governed", governed}, {"planning", planning}, {"federated", federated}, {"postgres", otherPostgres}, {"counters", counters}, {"handles", handles}, {"manifest", manifests}, {"pages", pages}}
+		{"connect", logins}, {"idle", idleClients}, {"fetch", rowLimits}, {"tpch", analytics}, {"governed", governed}, {"planning", planning}, {"federated", federated}, {"postgres", otherPostgres}, {"counters", counters}, {"handles", handles}, {"manifest", manifests}, {"pages", pages}, {"warehouses", warehouses}}
 	for _, p := range parts {
 		if !s.wants(p.name) {
 			continue
