@@ -50,6 +50,17 @@ func TestRealTrino(t *testing.T) {
  (NULL, NULL, NULL, NULL, REAL 'NaN', DOUBLE '-Infinity', NULL, NULL, '', NULL, NULL, X'', DATE '-0044-03-15', NULL, TIMESTAMP '9999-12-31 23:59:59.999999', NULL, NULL, JSON 'null', NULL,
   ARRAY[], NULL, MAP(), NULL, NULL, NULL)) t (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y)`)
 	t.Cleanup(func() { trinotest.Start(t).Run(t, "DROP TABLE memory.shop.kinds", "DROP SCHEMA memory.shop") })
+	scalars := [][2]string{
+		{"SELECT a, b, c, d, e, f, g, h FROM shop.kinds WHERE h", "-128|32767|2147483647|-9223372036854775808|0.1|-0|99999999999999999999999999999999999.999|t"},
+		{"SELECT i, j, k, l, m, n, o FROM shop.kinds WHERE h", `déjà 'vu' 😀|ab|ab   |\x00ff|2024-02-29|23:59:59.999999|2024-02-29 12:34:56.123456`},
+		{"SELECT p, q FROM shop.kinds WHERE h", "2024-10-27 00:30:00.5+00|00112233-4455-6677-8899-aabbccddeeff"},
+		{"SELECT e, f, g, i, l, m, o FROM shop.kinds WHERE h IS NULL", `NaN|-Infinity|NULL||\x|0045-03-15 BC|9999-12-31 23:59:59.999999`},
+	}
+	others := [][2]string{ // which home alone computes with
+		{"SELECT r, s, t, u FROM shop.kinds WHERE h", `{"a": "x", "b": [1, null]}|2001:db8::1|{1,NULL}|{"a,b",NULL,"\""}`},
+		{"SELECT v, w, x, y FROM shop.kinds WHERE h", `{"k": 1}|{"p": 1, "q": "x"}|-1 days -02:03:04.005|1 year 2 mons`},
+		{"SELECT r, s, t FROM shop.kinds WHERE h IS NULL", "null|NULL|{}"},
+	}
 	conn := connect(t, url)
 	role := "trino_" + strings.ToLower(conn.Config().Database)
 	t.Cleanup(func() { exec(t, url, "DROP OWNED BY "+role, "DROP ROLE "+role) })
@@ -57,11 +68,6 @@ func TestRealTrino(t *testing.T) {
 		{"CREATE SCHEMA shop", "CREATE SCHEMA"},
 		{"IMPORT FOREIGN SCHEMA shop FROM SERVER memory INTO shop", "IMPORT FOREIGN SCHEMA"},
 		{"SET TimeZone = 'UTC'", "SET"},
-		{"SELECT a, b, c, d, e, f, g, h FROM shop.kinds WHERE h", "-128|32767|2147483647|-9223372036854775808|0.1|-0|99999999999999999999999999999999999.999|t"},
-		{"SELECT i, j, k, l, m, n, o FROM shop.kinds WHERE h", `déjà 'vu' 😀|ab|ab   |\x00ff|2024-02-29|23:59:59.999999|2024-02-29 12:34:56.123456`},
-		{"SELECT p, q, r, s, t, u FROM shop.kinds WHERE h", `2024-10-27 00:30:00.5+00|00112233-4455-6677-8899-aabbccddeeff|{"a": "x", "b": [1, null]}|2001:db8::1|{1,NULL}|{"a,b",NULL,"\""}`},
-		{"SELECT v, w, x, y FROM shop.kinds WHERE h", `{"k": 1}|{"p": 1, "q": "x"}|-1 days -02:03:04.005|1 year 2 mons`},
-		{"SELECT e, f, g, i, l, m, o, r, t FROM shop.kinds WHERE h IS NULL", `NaN|-Infinity|NULL||\x|0045-03-15 BC|9999-12-31 23:59:59.999999|null|{}`},
 		{"SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'shop.kinds'::regclass AND attnum IN (1, 7, 10, 11, 16, 18, 19, 20, 23, 24)",
 			"a|smallint\ng|numeric(38,3)\nj|character varying(5)\nk|character(5)\np|timestamp with time zone\nr|jsonb\ns|inet\nt|integer[]\nw|jsonb\nx|interval"},
 		{"CREATE SCHEMA tiny", "CREATE SCHEMA"},
@@ -89,6 +95,21 @@ func TestRealTrino(t *testing.T) {
 		{"RESET ROLE", "RESET"},
 	} {
 		want(t, conn, c[0], c[1])
+		if !strings.HasPrefix(c[0], "SET TimeZone") {
+			continue
+		}
+		for _, route := range []string{"", "remote", "federated", "home_join"} {
+			want(t, conn, "SET sluice.route = '"+route+"'", "SET")
+			for _, k := range scalars {
+				want(t, conn, k[0], k[1])
+			}
+			for _, k := range others {
+				if route == "" || route == "home_join" {
+					want(t, conn, k[0], k[1])
+				}
+			}
+		}
+		want(t, conn, "RESET sluice.route", "RESET")
 	}
 }
 
