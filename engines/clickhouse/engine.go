@@ -48,7 +48,7 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 		if err != nil {
 			return nil, pgerr.AtServer(e.server, err)
 		}
-		s, err := begin(ctx, e, c, sql, settings)
+		s, err := begin(ctx, e, c, sql, q.Tag, settings)
 		if err == nil {
 			return s, nil
 		}

@@ -4,12 +4,14 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"os"
+
+	"github.com/sluicedb/sluice/engines"
 )
 
 // start sends a statement.
-func (c *connection) start(sql string, settings []setting) error {
+func (c *connection) start(sql string, tag engines.Tag, settings []setting) error {
 	out := appendSizes(nil, clientQuery)
-	out = appendText(out, queryID())
+	out = appendText(out, queryID(tag))
 	out = append(out, 1) // of a client's own
 	out = appendTexts(out, "", "", "0.0.0.0:0")
 	out = append(out, 1) // over TCP
@@ -23,17 +25,20 @@ func (c *connection) start(sql string, settings []setting) error {
 	}
 	out = appendText(out, "")
 	out = appendSizes(out, stageComplete, 0) // not compressed
-	out = appendText(out, sql)
+	out = appendText(out, tag.Comment()+sql)
 	_, err := c.socket.Write(appendNoData(out))
 	return err
 }
 
 const stageComplete = 2
 
-// queryID names a statement in the server's lists and logs.
-func queryID() string {
+// queryID names a statement in the server's lists and logs. Streams of one statement of a client's have names that begin alike.
+func queryID(tag engines.Tag) string {
 	var b [12]byte
 	_, _ = rand.Read(b[:])
+	if tag.ID != "" {
+		return tag.ID + "-" + hex.EncodeToString(b[:4])
+	}
 	return "sluice-" + hex.EncodeToString(b[:])
 }
 

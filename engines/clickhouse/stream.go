@@ -38,10 +38,10 @@ type stream struct {
 
 // begin sends a statement on a connection and reads what columns it has. The connection is the stream's if there is no error;
 // after one it is broken where the error says so.
-func begin(ctx context.Context, e *Engine, c *connection, sql string, settings []setting) (*stream, error) {
+func begin(ctx context.Context, e *Engine, c *connection, sql string, tag engines.Tag, settings []setting) (*stream, error) {
 	s := &stream{engine: e, connection: c, interrupt: c.interrupt, turn: make(chan struct{}, 1), closing: make(chan struct{})}
 	stop := c.watch(ctx)
-	err := c.start(sql, settings)
+	err := c.start(sql, tag, settings)
 	more := false
 	if err == nil {
 		s.rows, more, err = c.block(s.take)

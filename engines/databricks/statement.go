@@ -98,7 +98,7 @@ func (e *Engine) submit(ctx context.Context, q engines.Query) (id string, err er
 		err error
 	}
 	done := make(chan outcome, 1)
-	o := order{Warehouse: e.warehouse, Statement: named(q.SQL), Catalog: e.catalog, Disposition: "EXTERNAL_LINKS", Format: "ARROW_STREAM", WaitTimeout: "0s"}
+	o := order{Warehouse: e.warehouse, Statement: q.Tag.Comment() + named(q.SQL), Catalog: e.catalog, Disposition: "EXTERNAL_LINKS", Format: "ARROW_STREAM", WaitTimeout: "0s"}
 	for i, v := range q.Args {
 		o.Parameters = append(o.Parameters, parameter{Name: "p" + strconv.Itoa(i+1), Value: v, Type: "STRING"})
 	}

@@ -28,6 +28,9 @@ type connection struct {
 	torn   bool // a message was written in part
 
 	styles   engines.Styles // in force at the remote session
+	name     string         // of the session without a tag
+	tagged   engines.Tag    // in force at the remote session
+	taggable bool           // tagName is prepared
 	prepared statements
 }
 
@@ -52,7 +55,7 @@ func dial(ctx context.Context, config *pgconn.Config) (*connection, error) {
 		return nil, err
 	}
 	c := socket.New(h.Conn)
-	return &connection{login: login, socket: c, in: reader{src: c}}, nil
+	return &connection{login: login, socket: c, in: reader{src: c}, name: config.RuntimeParams["application_name"]}, nil
 }
 
 // watch makes a read that waits fail when ctx ends. The function it returns ends the watch.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -88,6 +89,30 @@ func (c *connection) take(s engines.Styles) (bool, error) {
 	return true, errors.Join(c.execute("", stylesSQL, args, nil), c.send(&pgproto3.Sync{}))
 }
 
+// tagName is the statement that sets what the remote server calls the session, once it is prepared.
+const tagName = "tag"
+
+// unknownTag is none that a statement has.
+var unknownTag = engines.Tag{ID: "?"}
+
+// tag puts into the pipeline what shows on whose behalf the session works, if that changes, and reports whether it did. It has a Sync
+// of its own, as styles have.
+func (c *connection) tag(t engines.Tag) (bool, error) {
+	if t == c.tagged {
+		return false, nil
+	}
+	c.tagged = unknownTag // until it has worked
+	name := c.name
+	if t != (engines.Tag{}) {
+		name += strings.TrimPrefix(t.String(), "sluice")
+	}
+	var err error
+	if !c.taggable {
+		err = errors.Join(c.send(&pgproto3.Close{ObjectType: 'S', Name: tagName}), c.send(&pgproto3.Parse{Name: tagName, Query: "SELECT set_config('application_name', $1, false)"}))
+	}
+	return true, errors.Join(err, c.send(bind(tagName, []*string{&name}, nil)), c.send(&pgproto3.Execute{}), c.send(&pgproto3.Sync{}))
+}
+
 // execute puts a statement of a text, or that bears a name, into the pipeline.
 func (c *connection) execute(name, sql string, args []*string, formats []int16) error {
 	if name == "" {
@@ -114,6 +139,10 @@ func (c *connection) start(q engines.Query) ([]engines.Field, []int16, error) {
 	if styles == (engines.Styles{}) {
 		styles = plain
 	}
+	tagged, err := c.tag(q.Tag)
+	if err != nil {
+		return nil, nil, err
+	}
 	styled, err := c.take(styles)
 	if err != nil {
 		return nil, nil, err
@@ -127,18 +156,27 @@ func (c *connection) start(q engines.Query) ([]engines.Field, []int16, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, errBroken)
 	}
-	if styled {
-		if err := c.sync(); err != nil {
-			c.prepared.forget(q.SQL)
-			return nil, nil, errors.Join(err, c.sync())
-		}
-		c.styles = styles
+	if err := c.settled(tagged, styled); err != nil {
+		c.prepared.forget(q.SQL)
+		return nil, nil, errors.Join(err, c.sync())
 	}
+	c.styles, c.tagged, c.taggable = styles, q.Tag, c.taggable || tagged
 	fields, formats, err := c.description()
 	if err != nil {
 		c.prepared.forget(q.SQL)
 	}
 	return fields, formats, err
+}
+
+// settled reads the answers to changes of tag and styles, as far as there were some.
+func (c *connection) settled(changes ...bool) error {
+	var errs []error
+	for _, changed := range changes {
+		if changed {
+			errs = append(errs, c.sync())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // failed reads on to where the server is ready again, and returns the error.
@@ -185,8 +223,8 @@ func decodeFields(body []byte) ([]engines.Field, []int16, error) {
 	return fields, formats, nil
 }
 
-// tag reads up to the end of one statement and returns its tag. After an error the server is ready again.
-func (c *connection) tag() (string, error) {
+// completion reads up to the end of one statement and returns its command tag. After an error the server is ready again.
+func (c *connection) completion() (string, error) {
 	for {
 		typ, body, err := c.next()
 		switch {

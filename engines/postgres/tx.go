@@ -109,7 +109,7 @@ func (t *tx) Rollback() error {
 func (t *tx) end(err error) {
 	c := t.connection
 	t.connection = nil
-	c.styles = engines.Styles{}
+	c.styles, c.tagged = engines.Styles{}, unknownTag
 	if errors.Is(err, errBroken) {
 		t.engine.discard(c)
 		return
@@ -140,7 +140,7 @@ func (t *tx) exec(ctx context.Context, sql string) (tag string, err error) {
 	if err := errors.Join(c.execute("", sql, nil, nil), c.send(syncMessage), c.flush()); err != nil {
 		return "", errors.Join(err, errBroken)
 	}
-	tag, err = c.tag()
+	tag, err = c.completion()
 	if err == nil {
 		err = c.sync()
 	}

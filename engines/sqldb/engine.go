@@ -40,7 +40,7 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 			return nil, e.reason(ctx, err)
 		}
 		reused := c.Reused
-		s, err := e.start(ctx, c, sql, args, q.Fields)
+		s, err := e.start(ctx, c, q.Tag.Comment()+sql, args, q.Fields)
 		if err == nil {
 			return s, nil
 		}
