@@ -123,6 +123,7 @@ func TestCountersOfForeignTablesVerified(t *testing.T) {
 	want(t, conn, found+"('t')", "t||103|103|f")
 	want(t, conn, "SELECT sluice.table_count('t')", "103")
 	want(t, direct, found+"('t')", "0A000") // nobody asks the server
+	want(t, direct, found+"()", "own||1|1|f")
 	exec(t, other, "ALTER TABLE t DISABLE TRIGGER sluice_count_insert; INSERT INTO t VALUES (104)")
 	want(t, conn, found+"('t', true)", "t||103|104|t")
 	exec(t, other, "INSERT INTO t VALUES (105)")
