@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/dialect"
 )
 
@@ -84,6 +86,10 @@ func (s *shipper) arm(sql string, from, to []scopeColumn) string {
 
 // values prints VALUES, whose columns have one type each.
 func (s *shipper) values(q *pg_query.SelectStmt, e *scope) (string, []scopeColumn, bool) {
+	if s.standard != nil && holdsQuery(q.ValuesLists) {
+		s.unproven("a sub-select in VALUES")
+		return "", nil, false
+	}
 	width := len(q.ValuesLists[0].GetList().GetItems())
 	rows := make([][]string, len(q.ValuesLists))
 	var columns []scopeColumn
@@ -106,6 +112,17 @@ func (s *shipper) values(q *pg_query.SelectStmt, e *scope) (string, []scopeColum
 		parts[j] = "(" + strings.Join(row, ", ") + ")"
 	}
 	return "SELECT * FROM (VALUES " + strings.Join(parts, ", ") + ") AS v (" + s.identifiers(columnNames(columns)) + ")", columns, true
+}
+
+func holdsQuery(nodes []*pg_query.Node) (holds bool) {
+	for _, n := range nodes {
+		parser.Walk(n, func(m proto.Message) bool {
+			_, sub := m.(*pg_query.SubLink)
+			holds = holds || sub
+			return !holds
+		})
+	}
+	return holds
 }
 
 // recursive prints a common table expression that refers to itself: its first arm gives the columns their types, as at home.
