@@ -54,6 +54,7 @@ func TestBigQuery(t *testing.T) {
 		{"SELECT count(*), sum(amount), max(day) FROM shop.orders WHERE ok", "1|12345.67|2024-02-29"},
 		{"SELECT count(*), count(n), min(n), max(n) FROM shop.keys", "3|2|5|70000"},
 		{"SELECT n, count(*) FROM shop.keys GROUP BY n ORDER BY n DESC NULLS LAST LIMIT 2", "70000|1\n5|1"},
+		{`SELECT n AS "what?", count(*) AS _all FROM shop.keys WHERE n = 5 GROUP BY n ORDER BY n`, "5|1"},
 		{"SELECT id FROM shop.orders WHERE id IN (1, 3) OR id IS NULL", "1"},
 		{"SELECT o.id FROM shop.orders o JOIN (VALUES (1)) v(n) ON v.n = o.id", "1"},
 		{"SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'shop.orders'::regclass AND attnum IN (1, 3, 4, 5, 6, 7, 12, 13)",

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,10 @@ import (
 // BigQuery is the dialect of Google BigQuery, GoogleSQL.
 type BigQuery struct{}
 
-var _ Simple = BigQuery{}
+var (
+	_ Simple = BigQuery{}
+	_ Namer  = BigQuery{}
+)
 
 // Name returns "bigquery".
 func (BigQuery) Name() string { return "bigquery" }
@@ -65,6 +69,12 @@ func bigEscapes(text string, quote byte) string {
 	}
 	return b.String()
 }
+
+// bigNames are names that columns of results may have without doubt: those of the service itself begin with an underscore.
+var bigNames = regexp.MustCompile(`^\pL[\pL\pN_ -]*$`)
+
+// Names leaves out what a table's column cannot be called, as results are tables.
+func (BigQuery) Names(name string) bool { return len(name) <= 250 && bigNames.MatchString(name) }
 
 // bigRead are the types whose columns are read as they are: the values come in the remote type, and are checked against the foreign
 // table's column one by one. A cast would round what does not fit.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluicedb/sluice/catalog"
+	"github.com/sluicedb/sluice/parser/dialect"
 )
 
 // alias returns the name under which a relation stands in the engine's SQL: the statement's own where no other
@@ -40,9 +41,23 @@ func columnNames(columns []scopeColumn) []string {
 		seen[strings.ToLower(c.name)] = true
 	}
 	if len(seen) < len(columns) {
-		for i := range names {
-			names[i] = "c" + strconv.Itoa(i+1)
-		}
+		return numbered(names)
+	}
+	return names
+}
+
+func numbered(names []string) []string {
+	for i := range names {
+		names[i] = "c" + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+// resultNames are columnNames where the engine takes them. Nobody looks at those of an engine that gets simple statements alone.
+func (s *shipper) resultNames(columns []scopeColumn) []string {
+	names := columnNames(columns)
+	if n, ok := s.d.(dialect.Namer); ok && slices.ContainsFunc(names, func(name string) bool { return !n.Names(name) }) {
+		return numbered(names)
 	}
 	return names
 }

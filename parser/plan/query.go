@@ -243,7 +243,7 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		return "", nil, false
 	}
 	parts := make([]string, len(columns))
-	for i, name := range columnNames(columns) {
+	for i, name := range s.resultNames(columns) {
 		parts[i] = s.selects(columns[i].sql) + " AS " + s.d.Identifier(name)
 	}
 	return strings.Join(parts, ", "), columns, true

@@ -36,6 +36,9 @@ var (
 	labelForm = regexp.MustCompile(`^[\p{Ll}0-9_-]{0,63}$`)
 )
 
+// aliases are names that a statement gives, to columns of its result above all.
+var aliases = regexp.MustCompile("AS `([^`]*)`")
+
 // wrong says what is wrong with an order.
 func (p *Project) wrong(o *rest.Job) string {
 	c := o.Configuration
@@ -52,6 +55,11 @@ func (p *Project) wrong(o *rest.Job) string {
 		return "the time zone is not UTC"
 	case (c.Query.ParameterMode == "NAMED") != (len(c.Query.QueryParameters) > 0):
 		return "the mode of parameters"
+	}
+	for _, m := range aliases.FindAllStringSubmatch(c.Query.Query, -1) {
+		if strings.ContainsAny(m[1], "!\"$()*,./;?@[\\]^{}~") || strings.HasPrefix(m[1], "_") {
+			return "Invalid field name \"" + m[1] + "\""
+		}
 	}
 	for name, value := range c.Labels {
 		if !labelForm.MatchString(name) || !labelForm.MatchString(value) || name == "" {
