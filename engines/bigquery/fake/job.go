@@ -95,7 +95,10 @@ func (p *Project) insert(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "parseError", "Parse Error")
 		return
 	}
-	if why := p.wrong(&o); why != "" {
+	if why := p.wrong(&o); strings.HasPrefix(why, "Not found") {
+		refuse(w, http.StatusNotFound, "notFound", "%s", why)
+		return
+	} else if why != "" {
 		refuse(w, http.StatusBadRequest, "invalid", "%s", why)
 		return
 	}
