@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/bigquery/fake"
@@ -35,10 +36,11 @@ func harness(p *fake.Project) enginetest.Harness {
 			Forbidden: []string{"database/sql", "cloud.google.com/go/bigquery"},
 			Only:      map[string]string{"ipc.NewReaderFromMessageReader": "decode.go"},
 		},
-		Drain:  2_000_000,
-		Wide:   2 << 10,
-		Chunk:  8_192,
-		Budget: 48 << 20, // the fake takes some of it
+		Drain:    2_000_000,
+		Wide:     2 << 10,
+		Chunk:    8_192,
+		Budget:   48 << 20,        // the fake takes some of it
+		Patience: 2 * time.Minute, // for the race detector on a busy machine
 	}
 }
 
