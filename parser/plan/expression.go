@@ -125,12 +125,6 @@ func (s *shipper) node(n *pg_query.Node, e *scope) (string, typ, bool) {
 	return s.unproven("%s", describe(n))
 }
 
-// describe names a kind of node for a reason.
-func describe(n *pg_query.Node) string {
-	name := strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
-	return strings.ToLower(name)
-}
-
 func (s *shipper) constant(c *pg_query.A_Const) (string, typ, bool) {
 	switch {
 	case c.Isnull:
