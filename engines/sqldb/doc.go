@@ -1,4 +1,4 @@
-// Package sqldb is the engine behind the foreign-data wrapper sluice_sql: databases that Go has a database/sql driver for.
+// Package sqldb is the engine behind the foreign-data wrappers sluice_sql and sluice_mssql: databases that Go has a database/sql driver for.
 // MySQL, with MariaDB, and SQLite are there; docs/adding-an-engine.md says how one more is added.
 //
 // A kind of database is a source: one file that connects, one that knows types, and a dialect in parser/dialect. All else
