@@ -49,19 +49,12 @@ var columnOptions = []engines.Option{
 	{Name: "key", Default: "false", Doc: "whether no two rows have this column, and others with the option, in common: sluice.page then has an order", Check: engines.CheckBool},
 }
 
-// Options lists the options of an object kind.
-func (Wrapper) Options(kind engines.ObjectKind) []engines.Option {
-	switch kind {
-	case engines.ServerObject:
-		return serverOptions
-	case engines.MappingObject:
-		return mappingOptions
-	case engines.TableObject:
-		return tableOptions
-	default:
-		return columnOptions
-	}
+var wrapperOptions = map[engines.ObjectKind][]engines.Option{
+	engines.ServerObject: serverOptions, engines.MappingObject: mappingOptions, engines.TableObject: tableOptions, engines.ColumnObject: columnOptions,
 }
+
+// Options lists the options of an object kind.
+func (Wrapper) Options(kind engines.ObjectKind) []engines.Option { return wrapperOptions[kind] }
 
 // Check looks at options that need one another. Files are not looked at before they are used.
 func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {

@@ -55,19 +55,12 @@ var columnOptions = []engines.Option{
 	{Name: "key", Default: "false", Doc: "whether no two rows have this column, and others with the option, in common: sluice.page then has an order", Check: engines.CheckBool},
 }
 
-// Options lists the options of an object kind.
-func (Wrapper) Options(kind engines.ObjectKind) []engines.Option {
-	switch kind {
-	case engines.ServerObject:
-		return serverOptions
-	case engines.MappingObject:
-		return mappingOptions
-	case engines.TableObject:
-		return tableOptions
-	default:
-		return columnOptions
-	}
+var wrapperOptions = map[engines.ObjectKind][]engines.Option{
+	engines.ServerObject: serverOptions, engines.MappingObject: mappingOptions, engines.TableObject: tableOptions, engines.ColumnObject: columnOptions,
 }
+
+// Options lists the options of an object kind.
+func (Wrapper) Options(kind engines.ObjectKind) []engines.Option { return wrapperOptions[kind] }
 
 // Check looks at options that exclude or need one another.
 func (Wrapper) Check(kind engines.ObjectKind, o map[string]string) error {
