@@ -66,12 +66,100 @@ func (c *column) fitting(text, whole, fraction string, precision, scale int) err
 	return nil
 }
 
+// fewDigits reads a decimal of at most 18 digits without a text in between: its value in units of the scale. It is false for all
+// others, and for what does not fit.
+func fewDigits[T string | []byte](text T, precision, scale int) (n int64, ok bool) {
+	i, digits, behind := 0, 0, -1
+	if len(text) > 0 && text[0] == '-' {
+		i = 1
+	}
+	for ; i < len(text); i++ {
+		switch d := text[i]; {
+		case d >= '0' && d <= '9':
+			n = n*10 + int64(d-'0')
+			digits++
+			if behind >= 0 {
+				behind++
+			}
+		case d == '.' && behind < 0:
+			behind = 0
+		default:
+			return 0, false
+		}
+		if digits > 18 {
+			return 0, false
+		}
+	}
+	if digits == 0 {
+		return 0, false
+	}
+	for behind = max(behind, 0); behind < scale && digits <= 18; behind++ {
+		n *= 10
+		digits++
+	}
+	if digits > 18 || behind > scale || precision < 18 && n >= powers[precision] {
+		return 0, false
+	}
+	if text[0] == '-' {
+		n = -n
+	}
+	return n, true
+}
+
+// powers are those of ten.
+var powers = func() (list [19]int64) {
+	for i := range list {
+		list[i] = 1
+		for range i {
+			list[i] *= 10
+		}
+	}
+	return list
+}()
+
+// shortDecimal is fewDigits of a value.
+func (c *column) shortDecimal(v driver.Value, precision, scale int) (int64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return shortFloat(v, precision, scale)
+	case []byte:
+		n, ok := fewDigits(v, precision, scale)
+		return n, ok && !c.strict
+	case string:
+		n, ok := fewDigits(v, precision, scale)
+		return n, ok && !c.strict
+	}
+	return 0, false
+}
+
+// shortFloat is fewDigits of a float, spelled with the fewest digits that tell it from others: of 15 digits no other float has the
+// same.
+func shortFloat(f float64, precision, scale int) (int64, bool) {
+	if scale > 15 {
+		return 0, false
+	}
+	unit := float64(powers[scale])
+	whole := math.Round(f * unit)
+	if !(math.Abs(whole) < 1e15) || whole/unit != f || precision < 15 && math.Abs(whole) >= float64(powers[precision]) {
+		return 0, false
+	}
+	return int64(whole), true
+}
+
 func putDecimal(c *column, v driver.Value) error {
+	precision, scale, _ := digitsOf(c.field)
+	if n, ok := c.shortDecimal(v, precision, scale); ok {
+		c.builder.(*array.Decimal128Builder).Append(decimal128.FromI64(n))
+		return nil
+	}
 	text, err := c.decimalText(v)
 	if err != nil {
 		return err
 	}
-	precision, scale, _ := digitsOf(c.field)
+	if n, ok := fewDigits(text, precision, scale); ok {
+		c.builder.(*array.Decimal128Builder).Append(decimal128.FromI64(n))
+		return nil
+	}
 	negative, whole, fraction := digits(text)
 	if err := c.fitting(text, whole, fraction, precision, scale); err != nil {
 		return err

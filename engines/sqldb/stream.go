@@ -32,12 +32,16 @@ type stream struct {
 	stmt       driver.Stmt
 	rows       driver.Rows
 	row        []driver.Value
+	most       int  // rows of the next batch
 	held       bool // row was read, and is not in a batch yet
 	err        error
 }
 
-// mostRows is how many rows a batch has at most.
-const mostRows = 8192
+// A batch has at most mostRows; the first one has few, so that it comes soon, and each next one four times as many.
+const (
+	firstRows = 32
+	mostRows  = 8192
+)
 
 // start runs a statement on a connection, which is the stream's if there is no error and else given up.
 func (e *Engine) start(ctx context.Context, c *connection, sql string, args []driver.NamedValue, wanted []engines.Field) (*stream, error) {
@@ -64,7 +68,7 @@ func (e *Engine) start(ctx context.Context, c *connection, sql string, args []dr
 	}
 	s := &stream{
 		engine: e, connection: c, stmt: stmt, rows: rows, interrupt: interrupt, calm: calm, row: make([]driver.Value, len(rows.Columns())),
-		turn: make(chan struct{}, 1), closing: make(chan struct{}),
+		most: firstRows, turn: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	s.turn <- struct{}{}
 	if err := s.describe(wanted); err != nil {
@@ -145,8 +149,9 @@ func closed() error { return pgerr.New("24000", "the stream was closed") }
 
 // fill brings rows into the columns and returns how many. After an error there may be some, whole ones.
 func (s *stream) fill() (n int, err error) {
-	size := 0
-	for n < mostRows {
+	size, most := 0, s.most
+	s.most = min(4*s.most, mostRows)
+	for n < most {
 		if !s.held {
 			if err := s.rows.Next(s.row); err != nil {
 				return n, err

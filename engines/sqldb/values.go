@@ -165,6 +165,10 @@ func (c *column) spelled(v driver.Value) (string, error) {
 }
 
 func putText(c *column, v driver.Value) error {
+	if raw, ok := v.([]byte); ok && !c.strict && utf8.Valid(raw) && bytes.IndexByte(raw, 0) < 0 {
+		c.builder.(*array.StringBuilder).BinaryBuilder.Append(raw)
+		return nil
+	}
 	text, err := c.spelled(v)
 	if err == nil {
 		c.builder.(*array.StringBuilder).Append(text)
