@@ -21,7 +21,7 @@ func warehouses(ctx context.Context, r *rig, report *report) error {
 	var order []string
 	for turn := range r.turns {
 		progress("warehouses: turn %d of %d", turn+1, r.turns)
-		for _, engine := range []string{"sqldb", "snowflake", "bigquery", "trino"} {
+		for _, engine := range []string{"sqldb", "snowflake"} {
 			out, err := exec.CommandContext(ctx, "go", "test", "./engines/"+engine, "-run", "^$", "-bench", "^BenchmarkDrain$", "-benchtime", "1x", "-timeout", "30m").CombinedOutput()
 			if err != nil {
 				return fmt.Errorf("%s: %w\n%s", engine, err, out)
