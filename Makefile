@@ -30,7 +30,7 @@ BENCH_FLAGS ?=
 COMPILER := gcc:gcc g++:g++
 SERVER := initdb:postgresql psql:postgresql-client
 # What tests that need it are skipped without.
-OTHERS := mariadbd:mariadb-server
+OTHERS := mariadbd:mariadb-server openssl:openssl
 # Where the tests against servers from package registries are, and what these need of Debian.
 REAL_PACKAGES ?= ./internal/trinotest ./engines/... ./tests
 REGISTRIES := mvn:maven

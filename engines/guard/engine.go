@@ -2,9 +2,12 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/pgerr"
@@ -66,21 +69,40 @@ func (e *Engine) noted(ctx context.Context, err error) error {
 	return err
 }
 
-// attempt is try where the server is asked.
+// attempt is try where the server is asked. What was guarded may be closed just then, by a new definition or new secrets: then it is
+// done with what has come in its place.
 func (e *Engine) attempt(ctx context.Context, do func(engines.Engine) error) error {
-	inner, err := e.current(ctx, false)
-	if err != nil {
-		return err
+	for {
+		inner, err := e.current(ctx, false)
+		if err != nil {
+			return err
+		}
+		err = do(inner)
+		if isClosed(err) && ctx.Err() == nil && !e.guards(inner) {
+			continue
+		}
+		if !isLogin(err) || ctx.Err() != nil {
+			return err
+		}
+		renewed, rerr := e.current(ctx, true)
+		if rerr != nil || renewed == inner {
+			return err
+		}
+		return do(renewed)
 	}
-	err = do(inner)
-	if !isLogin(err) || ctx.Err() != nil {
-		return err
-	}
-	renewed, rerr := e.current(ctx, true)
-	if rerr != nil || renewed == inner {
-		return err
-	}
-	return do(renewed)
+}
+
+// isClosed reports whether an error may be one of an engine that was closed: it has done nothing then.
+func isClosed(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) && pe.Code == pgerr.FdwUnableToConnect
+}
+
+// guards reports whether an engine is still the one that is guarded.
+func (e *Engine) guards(inner engines.Engine) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closed || e.inner == inner
 }
 
 // ping finds out whether the server answers, for the breaker. It is an error of the server's or of the statement's end.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type fake struct {
 	pings    int
 	asked    int // statements
 	closed   int
+	during   func() // runs within the next statement, before it is asked
 }
 
 func (f *fake) Name() string                                      { return "sluice_fake" }
@@ -37,7 +39,7 @@ func (f *fake) Open(_ context.Context, s engines.Server) (engines.Engine, error)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened = append(f.opened, s.Mapping["password"])
-	return &fakeEngine{f, s.Mapping["password"]}, nil
+	return &fakeEngine{f, s.Mapping["password"], new(atomic.Bool)}, nil
 }
 
 // set changes what a fake does.
@@ -56,6 +58,7 @@ func (f *fake) count(of *int) int {
 type fakeEngine struct {
 	*fake
 	with string
+	gone *atomic.Bool
 }
 
 func (e *fakeEngine) connect(count *int) error {
@@ -69,6 +72,16 @@ func (e *fakeEngine) connect(count *int) error {
 }
 
 func (e *fakeEngine) Open(ctx context.Context, _ engines.Query) (engines.Stream, error) {
+	e.mu.Lock()
+	during := e.during
+	e.during = nil
+	e.mu.Unlock()
+	if during != nil {
+		during()
+	}
+	if e.gone.Load() {
+		return nil, pgerr.New(pgerr.FdwUnableToConnect, "the server was closed")
+	}
 	if err := e.connect(&e.asked); err != nil {
 		return nil, err
 	}
@@ -83,6 +96,7 @@ func (e *fakeEngine) Introspect(context.Context, string) ([]engines.Table, error
 }
 func (e *fakeEngine) Ping(context.Context) error { return e.connect(&e.pings) }
 func (e *fakeEngine) Close() error {
+	e.gone.Store(true)
 	e.set(func() { e.closed++ })
 	return nil
 }

@@ -92,3 +92,14 @@ func TestSecretGone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestClosedMeanwhile has a statement done with the new definition where the old one is closed under it.
+func TestClosedMeanwhile(t *testing.T) {
+	f := &fake{}
+	e := guarded(t, f, nil)
+	f.set(func() { f.during = func() { e.DefineServer(map[string]string{"host": "elsewhere"}) } })
+	_ = opens(t, t.Context(), e).Close()
+	if n := f.count(&f.asked); n != 1 || len(f.opened) != 2 {
+		t.Errorf("%d statements at %d engines", n, len(f.opened))
+	}
+}

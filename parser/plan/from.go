@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 // from prints a FROM clause and brings its relations into scope.
@@ -54,7 +55,7 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 	}
 	from, err := s.relation(src)
 	if err != nil {
-		s.no("foreign table %q: %v", src.table.Name, err)
+		s.no("foreign table %q: %s", src.table.Name, pgerr.From(err).Message)
 		return "", false
 	}
 	alias := s.alias(src.alias)
