@@ -3,7 +3,6 @@ package dialect
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/sluicedb/sluice/catalog"
@@ -13,8 +12,8 @@ import (
 type BigQuery struct{}
 
 var (
-	_ Simple = BigQuery{}
-	_ Namer  = BigQuery{}
+	_ Typed = BigQuery{}
+	_ Namer = BigQuery{}
 )
 
 // Name returns "bigquery".
@@ -28,25 +27,6 @@ func (BigQuery) Verbatim() bool { return false }
 
 // RowID is no name for a row: the engine takes no writes.
 func (BigQuery) RowID() string { return "NULL" }
-
-var bigTypes = map[uint32]string{
-	boolOID: "BOOL", byteaOID: "BYTES", int8OID: "INT64", int2OID: "INT64", int4OID: "INT64", float4OID: "FLOAT64", float8OID: "FLOAT64",
-	dateOID: "DATE", timeOID: "TIME", timestampOID: "DATETIME", timestamptzOID: "TIMESTAMP",
-}
-
-// Type returns the type of masks, NULLs and parameters.
-func (BigQuery) Type(oid uint32, typmod int32) string {
-	if t := bigTypes[oid]; t != "" {
-		return t
-	}
-	if precision, scale, ok := numericTypmod(typmod); ok && oid == numericOID && scale >= 0 && scale <= precision && precision <= MostDigits {
-		if scale <= 9 && precision-scale <= 29 {
-			return "NUMERIC(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
-		}
-		return "BIGNUMERIC(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
-	}
-	return "STRING"
-}
 
 // Identifier quotes a name.
 func (BigQuery) Identifier(name string) string { return "`" + bigEscapes(name, '`') + "`" }
@@ -105,15 +85,6 @@ func (d BigQuery) Column(c *catalog.Column, alias string) string {
 	return "CAST(" + name + " AS STRING)"
 }
 
-// bigBase is the remote type of a column without its parameters; empty where that is not known.
-func bigBase(c *catalog.Column) string {
-	t := strings.TrimSpace(c.Options["remote_type"])
-	if at := strings.IndexAny(t, "(< "); at >= 0 {
-		t = t[:at]
-	}
-	return strings.ToUpper(t)
-}
-
 // Relation returns the name of the remote table, which has three parts.
 func (d BigQuery) Relation(r *catalog.Relation) (string, error) {
 	project, dataset, name := bigName(r)
@@ -148,13 +119,8 @@ func (BigQuery) Sorted(sql string, desc, nullsFirst bool) string {
 	return ClickHouse{}.Sorted(sql, desc, nullsFirst)
 }
 
-// Table has integers alone.
-func (BigQuery) Table() Index { return simpleIndex }
-
-// Computes takes columns whose values at the service are those at home, as far as these are of types in the table.
-func (BigQuery) Computes(c *catalog.Column) bool {
-	return Plain(c.Type).IsInt() && bigBase(c) == "INT64"
-}
+// Table lists what BigQuery computes as Postgres does.
+func (BigQuery) Table() Index { return bigIndex }
 
 // Empty takes any column but arrays, of which none is NULL at the service.
 func (BigQuery) Empty(c *catalog.Column) bool { return bigBase(c) != "" && bigBase(c) != "ARRAY" }

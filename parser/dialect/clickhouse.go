@@ -9,7 +9,10 @@ import (
 // ClickHouse is the dialect of engine ClickHouse.
 type ClickHouse struct{}
 
-var _ Quirky = ClickHouse{}
+var (
+	_ Quirky = ClickHouse{}
+	_ Nester = ClickHouse{}
+)
 
 // Name returns "clickhouse".
 func (ClickHouse) Name() string { return "clickhouse" }
@@ -81,6 +84,26 @@ func (ClickHouse) Sorted(sql string, desc, nullsFirst bool) string {
 		return sql + " NULLS FIRST"
 	}
 	return sql + " NULLS LAST"
+}
+
+// Forms are all: in a statement that its oldest versions read as well.
+func (ClickHouse) Forms() Form {
+	return Expressions | Subselects | Unions | Joins | Members | Scaled
+}
+
+// Nullable says so of a type.
+func (ClickHouse) Nullable(sql string) string { return "toNullable(" + sql + ")" }
+
+// Key takes types that have one form at the server.
+func (d ClickHouse) Key(sql string, t Type) (string, bool) {
+	switch {
+	case t.IsInt():
+		t = Plain(int8OID)
+	case t.IsText():
+	case t.OID != dateOID && t.OID != timestamptzOID && t.OID != uuidOID:
+		return "", false
+	}
+	return "CAST(" + sql + " AS " + d.Type(t.OID, -1) + ")", true
 }
 
 // Table lists what ClickHouse is proven to compute as Postgres does.

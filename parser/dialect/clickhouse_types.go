@@ -59,8 +59,11 @@ func (ClickHouse) Computes(c *catalog.Column) bool {
 	switch {
 	case t.IsInt():
 		return clickHouseIntegers[base]
+	case t.OID == numericOID && base == "UInt64":
+		return Whole.Takes(t)
 	case t.OID == numericOID:
-		return base == "UInt64" && Whole.Takes(t)
+		p, s, ok := t.Decimal()
+		return ok && strings.ReplaceAll(base, " ", "") == "Decimal("+strconv.Itoa(p)+","+strconv.Itoa(s)+")"
 	case t.OID == textOID:
 		return base == "String"
 	}
@@ -83,6 +86,9 @@ func isClickHouseDate(text string) bool {
 // Constant prints what is in the range of the server's types.
 func (d ClickHouse) Constant(text string, t Type) (string, bool) {
 	switch {
+	case t.OID == boolOID:
+		sql := map[string]string{"true": "1", "t": "1", "false": "0", "f": "0"}[text]
+		return sql, sql != ""
 	case t.IsInt():
 		return "CAST(" + d.Literal(text) + " AS " + d.Type(t.OID, -1) + ")", true
 	case t.OID == dateOID:

@@ -39,11 +39,10 @@ var dialects = map[string]Dialect{
 
 // Of returns the dialect of a server: that of its wrapper, or of the driver that the wrapper's option names.
 func Of(s *catalog.Server) (Dialect, error) {
-	if d := dialects[s.Wrapper]; d != nil {
-		return d, nil
-	}
-	if d := dialects[s.Wrapper+" "+s.Options["driver"]]; d != nil {
-		return d, nil
+	for _, name := range []string{s.Wrapper, s.Wrapper + " " + s.Options["driver"]} {
+		if d := dialects[name]; d != nil {
+			return pushing(d, s), nil
+		}
 	}
 	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q needs wrapper %q, which this Sluice does not have", s.Name, s.Wrapper),
 		"Run a build of Sluice that has this engine.")

@@ -24,9 +24,10 @@ const (
 	Int2      Class = "smallint"
 	Int4      Class = "integer"
 	Int8      Class = "bigint"
-	Exact     Class = "numeric(p,s) or integer type" // printed as a decimal
-	Numeric   Class = "numeric"                      // any that is shipped, or an integer, printed as text
-	Whole     Class = "numeric(p,0) or integer type" // printed as it is
+	Exact     Class = "numeric(p,s) or integer type"   // printed as a decimal
+	Numeric   Class = "numeric"                        // any that is shipped, or an integer, printed as text
+	Whole     Class = "numeric(p,0) or integer type"   // printed as it is
+	Sized     Class = "a numeric(p,s) or integer type" // printed as it is
 	Fixed     Class = "numeric(p,s)"
 	Unfixed   Class = "numeric without a fixed scale"
 	Float4    Class = "real"
@@ -151,6 +152,8 @@ func (c Class) Takes(t Type) bool {
 	case Whole:
 		_, scale, ok := t.Digits()
 		return ok && scale == 0 && !t.Loose
+	case Sized:
+		return Exact.Takes(t) && !t.Loose
 	case Numeric:
 		return t.IsNumber()
 	case Fixed:
@@ -167,9 +170,9 @@ func (c Class) Takes(t Type) bool {
 	case Equal:
 		return Text.Takes(t) && t.Exact
 	case Ordered:
-		return Text.Takes(t) && t.Bytewise
+		return Text.Takes(t) && t.Bytewise && !t.Folded
 	case Letters:
-		return t.IsText() && t.Bytewise
+		return t.IsText() && t.Bytewise && !t.Folded
 	case Sorted:
 		return t.Sortable() && t.OID != boolOID && t.OID != uuidOID && !t.IsFloat() && !t.Wide && !t.Loose
 	case Grouped:
@@ -190,7 +193,7 @@ var classTypes = map[Class]uint32{
 // Sortable reports whether an engine orders values of the type as Postgres does.
 func (t Type) Sortable() bool {
 	switch {
-	case t.Opaque:
+	case t.Opaque, t.Folded:
 		return false
 	case t.IsText(), t.OID == bpcharOID:
 		return Ordered.Takes(t)
@@ -204,7 +207,7 @@ func (t Type) Sortable() bool {
 // stands for all: floats are left out, where it is not said whether 0 or -0 stands for a group.
 func (t Type) Groupable() bool {
 	switch {
-	case t.Opaque:
+	case t.Opaque, t.Folded:
 		return false
 	case t.IsText(), t.OID == bpcharOID:
 		return Equal.Takes(t)

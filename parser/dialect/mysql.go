@@ -11,7 +11,7 @@ import (
 type MySQL struct{}
 
 var (
-	_ Simple = MySQL{}
+	_ Broad = MySQL{}
 
 	simpleEntries = simpleTable("")
 	simpleIndex   = simpleEntries.index()
@@ -118,6 +118,9 @@ func (MySQL) Empty(c *catalog.Column) bool {
 	name := strings.ToLower(c.Options["remote_type"])
 	return name != "" && !strings.HasPrefix(name, "date") && !strings.HasPrefix(name, "timestamp")
 }
+
+// Forms are those of standard SQL, but for IN over a sub-select, which must have no LIMIT.
+func (MySQL) Forms() Form { return Subselects | Unions | Joins }
 
 // Selected is the expression itself.
 func (MySQL) Selected(sql string) string { return sql }

@@ -85,7 +85,7 @@ func (e *Entry) gives() string {
 // sample is a type that the class takes.
 func (c Class) sample() Type {
 	switch c {
-	case Exact, Numeric, Fixed:
+	case Exact, Numeric, Sized, Fixed:
 		return Decimal(10, 2)
 	case Unfixed:
 		return WideNumeric()

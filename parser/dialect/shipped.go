@@ -26,7 +26,8 @@ func Shipped(d Dialect) string {
 		return "columns alone"
 	}
 	text := strings.Join(parts, ", ")
-	if _, ok := d.(Simple); ok {
+	broad, _ := d.(Broad)
+	if _, ok := d.(Simple); ok && (broad == nil || broad.Forms()&Joins == 0) {
 		text += ", over one table"
 	}
 	return text

@@ -12,20 +12,24 @@ import (
 type Snowflake struct{}
 
 var (
-	_ Simple = Snowflake{}
+	_ Binder = Snowflake{}
 
 	snowflakeTypes = map[uint32]string{
 		boolOID: "BOOLEAN", byteaOID: "BINARY", int2OID: "NUMBER(5,0)", int4OID: "NUMBER(10,0)", int8OID: "NUMBER(19,0)", float4OID: "FLOAT", float8OID: "FLOAT",
 		dateOID: "DATE", timeOID: "TIME(6)", timestampOID: "TIMESTAMP_NTZ(6)", timestamptzOID: "TIMESTAMP_LTZ(6)",
 	}
 
-	// snowflakeTable has whole numbers alone, which are exact there, of up to 38 digits.
-	snowflakeTable = slices.Concat(comparisonsOf(Whole, "=", "<>", "<", "<=", ">", ">="), Table{
-		{Aggregate, "count", nil, is(Plain(int8OID)), "count(*)", ""},
-		{Aggregate, "count", takes(Any), is(Plain(int8OID)), "count($1)", ""},
-		{Aggregate, "min", takes(Whole), firstResult, "min($1)", ""},
-		{Aggregate, "max", takes(Whole), firstResult, "max($1)", ""},
-	})
+	// snowflakeTable has what the service documents: numbers are exact, of up to 38 digits; texts without a collation are compared by
+	// the bytes of UTF-8; NULL is no value.
+	snowflakeTable = slices.Concat(comparisonsOf(Sized, comparing...), comparisonsOf(Date, comparing...), comparisonsOf(Timestamp, comparing...),
+		comparisonsOf(Zoned, comparing...), comparisonsOf(Bool, comparing...), comparisonsOf(Equal, "=", "<>"), comparisonsOf(Ordered, "<", "<=", ">", ">="), Table{
+			{Aggregate, "count", nil, is(Plain(int8OID)), "count(*)", ""},
+			{Aggregate, "count", takes(Any), is(Plain(int8OID)), "count($d$1)", ""},
+			{Aggregate, "sum", takes(Int2), is(Plain(int8OID)), "CAST(sum($d$1) AS NUMBER(38,0))", ""},
+			{Aggregate, "sum", takes(Int4), is(Plain(int8OID)), "CAST(sum($d$1) AS NUMBER(38,0))", ""},
+			{Aggregate, "sum", takes(Int8), is(Decimal(MostDigits, 0)), "CAST(sum($d$1) AS NUMBER(38,0))", ""},
+			{Aggregate, "sum", takes(Fixed), totalResult, "CAST(sum($d$1) AS $t)", ""},
+		}, extremesOf("min", "min($1)", Sized, Date, Timestamp, Zoned, Ordered), extremesOf("max", "max($1)", Sized, Date, Timestamp, Zoned, Ordered))
 	snowflakeIndex = snowflakeTable.index()
 )
 
@@ -71,7 +75,8 @@ func snowflakeUpper(name string) string {
 	return name
 }
 
-// Column names a column, whose values the engine brings to the type at home.
+// Column names a column, whose values the engine brings to the type at home. Timestamps, which have nine digits behind the second unless
+// they are declared otherwise, get home's six there: what is compared and grouped is what home sees.
 func (d Snowflake) Column(c *catalog.Column, alias string) string {
 	name := c.Options["column_name"]
 	if name == "" {
@@ -80,7 +85,25 @@ func (d Snowflake) Column(c *catalog.Column, alias string) string {
 	if name = d.Identifier(name); alias != "" {
 		name = d.Identifier(alias) + "." + name
 	}
+	if kind := snowflakeMoment(c); kind != "" {
+		return "CAST(" + name + " AS " + kind + "(6))"
+	}
 	return name
+}
+
+// AsText reports whether a column, which a handle has, is of a type that is kept as home's text.
+func (Snowflake) AsText(c *catalog.Column) bool {
+	fed := DuckDB{}.Type(c.Type, c.Typmod)
+	return c.Options["remote_type"] == "VARCHAR" && fed != "VARCHAR" && fed != "JSON" && c.Type != uuidOID
+}
+
+// snowflakeMoment is the remote type of a column of timestamps whose fractions may be finer than those at home; empty for others.
+func snowflakeMoment(c *catalog.Column) string {
+	base, digits, _ := strings.Cut(c.Options["remote_type"], "(")
+	if (base == "TIMESTAMP_NTZ" || base == "TIMESTAMP_LTZ" || base == "TIMESTAMP_TZ") && (digits == "" || digits > "6)") {
+		return base
+	}
+	return ""
 }
 
 // Relation returns the name of the remote table, which has three parts.
@@ -123,10 +146,24 @@ func (Snowflake) Sorted(sql string, desc, nullsFirst bool) string {
 	return sql + " NULLS LAST"
 }
 
-// Computes takes whole numbers that are such at the server too.
+// Computes takes columns whose values at the server are those at home. What collation a text has the server's catalog does not say, so
+// that it is to be said in the option. Moments that keep a zone are left out: of equal ones a group might show any.
 func (Snowflake) Computes(c *catalog.Column) bool {
-	remote := strings.ReplaceAll(c.Options["remote_type"], " ", "")
-	return Whole.Takes(Type{OID: c.Type, Typmod: c.Typmod}) && strings.HasPrefix(remote, "NUMBER(") && strings.HasSuffix(remote, ",0)")
+	remote, t := strings.ReplaceAll(c.Options["remote_type"], " ", ""), Type{OID: c.Type, Typmod: c.Typmod}
+	base, _, _ := strings.Cut(remote, "(")
+	switch {
+	case t.IsText():
+		return remote == "TEXT(BINARY)"
+	case t.OID == numericOID || t.IsInt():
+		_, scale, ok := t.Digits()
+		return ok && base == "NUMBER" && strings.HasSuffix(remote, ","+strconv.Itoa(scale)+")")
+	}
+	return base != "" && base == map[uint32]string{boolOID: "BOOLEAN", dateOID: "DATE", timestampOID: "TIMESTAMP_NTZ", timestamptzOID: "TIMESTAMP_LTZ"}[t.OID] && c.Typmod < 0
+}
+
+// Binds takes what is cast from home's spelling.
+func (Snowflake) Binds(t Type) bool {
+	return t.IsText() || t.OID == dateOID || t.OID == timestampOID || t.OID == timestamptzOID || t.OID == boolOID
 }
 
 // Empty takes any column. A VARIANT that holds JSON's null is not NULL there, and neither is it at home.

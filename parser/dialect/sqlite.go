@@ -9,7 +9,7 @@ import (
 // SQLite is the dialect of SQLite.
 type SQLite struct{}
 
-var _ Simple = SQLite{}
+var _ Broad = SQLite{}
 
 // Name returns "sqlite".
 func (SQLite) Name() string { return "sqlite" }
@@ -69,6 +69,9 @@ func (SQLite) Computes(c *catalog.Column) bool {
 
 // Empty takes any column.
 func (SQLite) Empty(*catalog.Column) bool { return true }
+
+// Forms are those of standard SQL.
+func (SQLite) Forms() Form { return Subselects | Unions | Joins | Members }
 
 // Selected keeps the driver from reading a value by the declaration of its column.
 func (SQLite) Selected(sql string) string { return "+" + sql }

@@ -117,6 +117,9 @@ func (d Trino) Listed(placeholder, value string, of Type) (string, bool) {
 	return "(" + value + " IN (SELECT k FROM UNNEST(" + list + ") AS u (k)))", of.OID != uuidOID
 }
 
+// Lacks says that it has all.
+func (Trino) Lacks() Lack { return 0 }
+
 // Limit has OFFSET in front; a number that is a parameter is left to home.
 func (Trino) Limit(rows, skipped string, _ bool) (string, bool) {
 	out := ""

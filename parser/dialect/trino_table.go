@@ -24,6 +24,14 @@ func held(r Result) Result {
 	}}
 }
 
+// trinoBound is not for decimals that have all of their digits behind the point, of which Trino knows no power of ten.
+var trinoBound = Result{roundedTo(0).Words, func(args []Type) (Type, Fit) {
+	if _, s, _ := args[0].Digits(); s == MostDigits {
+		return Type{}, Misfit
+	}
+	return held(roundedTo(0)).Of(args)
+}}
+
 // trinoProduct has no more than six digits behind the point where it has more in all than a decimal: so many Trino keeps.
 var trinoProduct = Result{productResult.Words, func(args []Type) (Type, Fit) {
 	t, fit := productResult.Of(args)
@@ -123,9 +131,9 @@ var trinoFunctionEntries = slices.Concat(Table{
 	{Function, "round", []Arg{{Class: Exact}, scale}, held(roundedTo(1)), "CAST($1 AS $t)", "numbers"},
 	{Function, "round", []Arg{{Class: Numeric}, scale}, guarded(WideNumeric()), "sluice_numeric_round($1, '$2')", "numerics"},
 	{Function, "trunc", takes(Fixed), held(roundedTo(0)), "CAST(truncate($1) AS $t)", "numbers"},
-	{Function, "ceil", takes(Fixed), held(roundedTo(0)), "CAST(ceiling($1) AS $t)", "numbers"},
-	{Function, "ceiling", takes(Fixed), held(roundedTo(0)), "CAST(ceiling($1) AS $t)", "numbers"},
-	{Function, "floor", takes(Fixed), held(roundedTo(0)), "CAST(floor($1) AS $t)", "numbers"},
+	{Function, "ceil", takes(Fixed), trinoBound, "CAST(ceiling($1) AS $t)", "numbers"},
+	{Function, "ceiling", takes(Fixed), trinoBound, "CAST(ceiling($1) AS $t)", "numbers"},
+	{Function, "floor", takes(Fixed), trinoBound, "CAST(floor($1) AS $t)", "numbers"},
 
 	{Function, "date_trunc", []Arg{units, {Class: Timestamp}}, is(Plain(timestampOID)), "date_trunc($1, $2)", "dates"},
 },

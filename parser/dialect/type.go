@@ -19,6 +19,7 @@ type Type struct {
 	Dynamic string
 	// Opaque says that the engine yields values of a column but must not compute with them.
 	Opaque  bool
+	Folded  bool   // such an engine compares values by the words of its table alone
 	NotNull bool   // of a column of such an engine
 	Askew   bool   // likewise: IS NULL may mean something else of it
 	Null    bool   // home knows the value for NULL while it plans

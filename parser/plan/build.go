@@ -146,6 +146,7 @@ type source struct {
 	body    string          // of a view or a SELECT: what stands for it in a FROM clause of the engine
 	params  []int           // of a SELECT: the parameters in it
 	feed    int             // of a federated statement: which of its inputs, from 1
+	sent    int             // of a statement whose text has the source's rows: which of its inputs, from 1
 	rows    int64           // an estimate, 0 for none
 	rules   *govern.Rules   // what governs it, nil for nothing
 }

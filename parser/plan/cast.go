@@ -105,6 +105,11 @@ func (s *shipper) decimalLiteral(text string, want typ) (string, typ, bool) {
 	if want.Typmod >= 4 && !want.Wide {
 		return "CAST(CAST('" + text + "' AS " + s.d.Type(t.OID, t.Typmod) + ") AS " + s.d.Type(want.OID, want.Typmod) + ")", want, true
 	}
+	if s.typer != nil {
+		if sql, ok := s.typer.Constant(text, t); ok {
+			return sql, t, true
+		}
+	}
 	return "CAST('" + text + "' AS " + s.d.Type(t.OID, t.Typmod) + ")", t, true
 }
 

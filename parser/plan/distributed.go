@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -20,10 +21,10 @@ func (b *builder) distributed() *Plan {
 	b.reason = ""
 	sel, format := b.rows()
 	if b.reached(sel) && b.deliverable() {
-		if p := b.computed(sel, format); p != nil {
-			p.Route = Federated
-			for _, s := range own {
-				if s.server != p.Server && !slices.Contains(p.Over, s.server) {
+		if p := b.computed(sel, format); p != nil && b.once(p.RemoteSQL) {
+			p.Route, p.Inputs = Federated, b.inputs
+			for i, s := range own {
+				if s.server != p.Server && b.sources[i].sent == 0 && !slices.Contains(p.Over, s.server) {
 					p.Over = append(p.Over, s.server)
 				}
 			}
@@ -31,11 +32,11 @@ func (b *builder) distributed() *Plan {
 		}
 	}
 	b.elsewhere = "server \"" + b.req.Federation.Name + "\" does not compute it: " + b.reason
-	b.sources, b.reason = own, first
+	b.sources, b.reason, b.inputs = own, first, nil
 	return nil
 }
 
-// reached makes all relations of the statement tables of the server that joins them.
+// reached makes all relations of the statement tables of the server that joins them, or rows in its text.
 func (b *builder) reached(sel *pg_query.SelectStmt) bool {
 	if sel == nil {
 		b.because("only a SELECT, or COPY of one to STDOUT in text or binary, runs there")
@@ -45,59 +46,75 @@ func (b *builder) reached(sel *pg_query.SelectStmt) bool {
 		b.because("a column that is named with its table's schema is read at home")
 		return false
 	}
+	sources, beyond := slices.Clone(b.sources), sendable{}
+	role, ok := b.reachForeign(sources, beyond)
+	if !ok {
+		return false
+	}
+	if sources, ok = b.reachHome(sources, beyond, role); !ok || !b.send(sources, beyond) {
+		return false
+	}
+	for i := range beyond {
+		sources[i].role = role
+	}
+	b.sources = sources
+	return true
+}
+
+// reachForeign makes foreign tables those of the server that joins, and notes those that it does not reach. It returns whose user mapping
+// is used there.
+func (b *builder) reachForeign(sources []source, beyond sendable) (role uint32, ok bool) {
 	catalogs, err := engines.ParsePairs(b.req.Federation.Options["catalogs"])
 	if err != nil {
 		catalogs = nil // it reaches its own tables, and perhaps those of home
 	}
-	sources := slices.Clone(b.sources)
+	first := true
 	for i := range sources {
 		s := &sources[i]
-		if s.role != sources[0].role {
-			b.because("relations are read as several roles")
-			return false
-		}
-		if s.server.OID == b.req.Federation.OID {
+		own := s.server.OID == b.req.Federation.OID
+		schema, table, named := dialect.PlaceOf(s.dialect, s.table)
+		name := catalogs[s.server.Name]
+		if !own && (name == "" || !named) {
+			beyond[i] = fmt.Sprintf("none of its catalogs reaches table %q of server %q", s.table.Name, s.server.Name)
 			continue
 		}
-		schema, table, ok := dialect.PlaceOf(s.dialect, s.table)
-		if name := catalogs[s.server.Name]; name == "" || !ok {
-			b.because("none of its catalogs reaches table %q of server %q", s.table.Name, s.server.Name)
-			return false
-		} else if !b.move(s, map[string]string{"catalog_name": name, "schema_name": schema, "table_name": table}) {
-			return false
+		if !first && s.role != role {
+			b.because("relations are read as several roles")
+			return 0, false
+		}
+		first, role = false, s.role
+		if !own && !b.move(s, map[string]string{"catalog_name": name, "schema_name": schema, "table_name": table}) {
+			return 0, false
 		}
 	}
-	if sources, ok := b.reachHome(sources); ok {
-		b.sources = sources
-		return true
-	}
-	return false
+	return role, true
 }
 
-// reachHome adds the relations of home, as far as others see of them what this session does.
-func (b *builder) reachHome(sources []source) ([]source, bool) {
+// reachHome adds the relations of home: as tables of the server that joins as far as others see of them what this session does.
+func (b *builder) reachHome(sources []source, beyond sendable, role uint32) ([]source, bool) {
 	name := b.req.Federation.Options["home_catalog"]
 	for i, r := range b.relations {
 		if t := b.req.References[i].Relation; t != nil && t.Kind != 'm' {
 			continue
 		}
 		h := b.req.Home[b.req.References[i].OID]
-		switch {
-		case h == nil || name == "":
+		if h == nil {
 			b.because("relation %q is read at home", r.Name)
 			return nil, false
-		case !h.Readable:
+		}
+		if !h.Readable {
 			b.because("home checks which columns of %q the statement uses", r.Name)
 			return nil, false
-		case !h.Shared || !r.Var.Inh:
-			b.because("other sessions may see other rows of %q", r.Name)
-			return nil, false
-		case len(sources) > 0 && sources[0].role != 0:
-			b.because("relations are read as several roles")
-			return nil, false
 		}
-		s := source{Relation: r, table: &h.Relation, alias: aliasOf(r.Var), rows: h.Rows}
-		if !b.move(&s, map[string]string{"catalog_name": name, "schema_name": h.Schema, "table_name": h.Name}) {
+		s := source{Relation: r, table: &h.Relation, alias: aliasOf(r.Var), dialect: dialect.DuckDB{}, rows: h.Rows}
+		switch {
+		case name == "":
+			beyond[len(sources)] = fmt.Sprintf("relation %q is read at home", r.Name)
+		case !h.Shared || !r.Var.Inh:
+			beyond[len(sources)] = fmt.Sprintf("other sessions may see other rows of %q", r.Name)
+		case role != 0:
+			beyond[len(sources)] = "relations are read as several roles"
+		case !b.move(&s, map[string]string{"catalog_name": name, "schema_name": h.Schema, "table_name": h.Name}):
 			return nil, false
 		}
 		sources = append(sources, s)

@@ -125,6 +125,9 @@ func displayed(sql string, t typ) string {
 		return sql
 	}
 	sql = "CAST(" + sql + " AS VARCHAR)"
+	if p, scale, ok := t.Decimal(); ok && p == scale { // DuckDB writes such without the 0 in front of the point
+		sql = "regexp_replace(" + sql + `, '^(-?)\.', '\10.')`
+	}
 	if t.Loose && t.Dynamic != "" {
 		sql = "sluice_numeric_display(" + sql + ", CAST(" + t.Dynamic + " AS VARCHAR))"
 	}
@@ -174,12 +177,16 @@ func (s *shipper) apply(kind dialect.Kind, name string, list []operand, e *scope
 		}
 		s.require(entry, out)
 		t = s.collated(entry, types, t)
-		t.Declared, t.Null = false, false
+		t.Declared, t.Null, t.NotNull = false, false, false
 		if kind == dialect.Operator {
 			s.widen(name, out, &t)
 		}
-		sql := s.print(entry.SQL, out, t)
-		if s.standard == nil {
+		sql, ok := s.inOrder(entry, out)
+		if !ok {
+			return "", typ{}, false
+		}
+		sql = s.print(sql, out, t)
+		if s.standard == nil && s.simple == nil {
 			sql = opaque(entry, out, t, sql)
 		}
 		if len(sql) > longest {
@@ -237,7 +244,7 @@ func castsBadly(name string, list []operand) bool {
 // no more: unless the statement may be computed at home should it not fit.
 func (s *shipper) widen(op string, list []operand, t *typ) {
 	p, scale, ok := t.Decimal()
-	if s.standard != nil || !ok || len(list) != 2 || p <= dialect.Narrowest || max(list[0].typ.Held(), list[1].typ.Held()) > dialect.Narrowest {
+	if s.standard != nil || s.simple != nil || !ok || len(list) != 2 || p <= dialect.Narrowest || max(list[0].typ.Held(), list[1].typ.Held()) > dialect.Narrowest {
 		return
 	}
 	if s.narrow && scale <= dialect.Narrowest {
@@ -255,6 +262,9 @@ func (s *shipper) widen(op string, list []operand, t *typ) {
 // print fills an entry's SQL in.
 func (s *shipper) print(sql string, list []operand, t typ) string {
 	pairs := []string{"$t", s.d.Type(t.OID, t.Typmod)}
+	if strings.Contains(sql, "$w1") {
+		pairs = append(pairs, s.common38(list)...)
+	}
 	if len(list) > 0 {
 		_, scale, _ := list[0].typ.Digits()
 		all := dialect.Decimal(dialect.MostDigits, scale)

@@ -17,7 +17,10 @@ type shipper struct {
 	b        *builder
 	d        dialect.Dialect
 	simple   dialect.Simple   // d, where its engine gets simple statements alone; else nil
+	typer    dialect.Typed    // d, where its engine is given values of more types than integers and texts; else nil
 	quirky   dialect.Quirky   // d, where its engine has quirks; else nil
+	forms    dialect.Form     // what it reads beyond those
+	nester   dialect.Nester   // d, where its engine joins sub-selects alone; else nil
 	standard dialect.Standard // d, where its engine has the standard's words alone; else nil
 	params   []int            // statement parameters in the order of the placeholders
 	places   map[int]int      // of each parameter in params, where it still stands there
@@ -25,20 +28,34 @@ type shipper struct {
 	// guarded says that the engine may raise an error for values that Postgres computes with: home then does it all.
 	guarded bool
 	// raises says that it may raise one where Postgres does: which rows it comes to is the plan's affair.
-	raises bool
-	narrow bool // that may be
+	raises  bool
+	narrow  bool    // that may be
+	typmods []int32 // Plan.Typmods
 	exposure
 	midnights map[string]string // of printed timestamps at midnight, the dates
 	taken     map[string]bool   // relation aliases in use, in lower case: DuckDB's names do not differ by case
+	made      int               // how many names are made up
+	visible   []scopeRelation   // common table expressions that sub-selects of a join see
 	feeds     bool              // relations are read from the statement's inputs
 	rule      bool              // names mean what they do under the search path pg_catalog
 }
 
 func (b *builder) newShipper(d dialect.Dialect) *shipper {
 	simple, _ := d.(dialect.Simple)
+	typer, _ := d.(dialect.Typed)
 	quirky, _ := d.(dialect.Quirky)
 	standard, _ := d.(dialect.Standard)
-	return &shipper{b: b, d: d, simple: simple, quirky: quirky, standard: standard, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
+	nester, _ := d.(dialect.Nester)
+	s := &shipper{b: b, d: d, simple: simple, typer: typer, quirky: quirky, nester: nester, standard: standard, places: map[int]int{}, midnights: map[string]string{}, taken: map[string]bool{}}
+	if broad, ok := d.(dialect.Broad); ok {
+		s.forms = broad.Forms()
+	}
+	return s
+}
+
+// lacks reports whether the dialect's engine does without something.
+func (s *shipper) lacks(what dialect.Lack) bool {
+	return s.standard != nil && s.standard.Lacks()&what != 0
 }
 
 // shadowed reports whether the name of a function or an operator of pg_catalog may mean another one.
@@ -74,6 +91,12 @@ func (s *shipper) node(n *pg_query.Node, e *scope) (string, typ, bool) {
 	if s.simple != nil && !s.isSimple(n) {
 		return s.unproven("%s", describe(n))
 	}
+	if s.quirky != nil && n.GetSubLink() != nil {
+		return s.unproven("a sub-select for its value")
+	}
+	if s.quirky != nil && (n.GetBoolExpr() != nil || n.GetBooleanTest() != nil || isCompound(n)) {
+		return s.valued(n, e)
+	}
 	switch n := n.GetNode().(type) {
 	case *pg_query.Node_ColumnRef:
 		if c, ok := e.column(n.ColumnRef.Fields); ok {
@@ -86,7 +109,7 @@ func (s *shipper) node(n *pg_query.Node, e *scope) (string, typ, bool) {
 	case *pg_query.Node_ParamRef:
 		return s.parameter(int(n.ParamRef.Number))
 	case *pg_query.Node_TypeCast:
-		if s.simple != nil && n.TypeCast.Arg.GetAConst().GetSval() == nil {
+		if s.simple != nil && n.TypeCast.Arg.GetAConst().GetSval() == nil && isTypedLiteral(n.TypeCast) {
 			return s.typedNumber(n.TypeCast)
 		}
 		return s.cast(n.TypeCast, e)
@@ -130,6 +153,11 @@ func (s *shipper) constant(c *pg_query.A_Const) (string, typ, bool) {
 	case c.Isnull:
 		return "NULL", unknown, true
 	case c.GetBoolval() != nil:
+		if s.typer != nil {
+			if sql, ok := s.typer.Constant(strconv.FormatBool(c.GetBoolval().Boolval), boolean); ok {
+				return sql, boolean, true
+			}
+		}
 		return strconv.FormatBool(c.GetBoolval().Boolval), boolean, true
 	case c.GetIval() != nil:
 		return strconv.Itoa(int(c.GetIval().Ival)), dialect.Plain(int4OID), true
@@ -196,10 +224,10 @@ func (s *shipper) placed(n int, oid uint32) (string, typ, bool) {
 	}
 	t := dialect.Plain(oid)
 	t.Bytewise, t.Exact, t.Wide = true, true, t.OID == numericOID
-	if t.Wide { // NaN and infinity are beyond what is computed there
+	if t.Wide && s.typer == nil { // NaN and infinity are beyond what is computed there
 		s.guarded = true
 	}
-	if s.simple != nil && s.quirky == nil && !t.IsInt() {
+	if s.simple != nil && s.typer == nil && !t.IsInt() && !binds(s.d, t) {
 		return s.no("a parameter of this type is evaluated at home")
 	}
 	if !t.IsInt() && !t.IsText() && !t.IsFloat() && !t.Sortable() {
@@ -208,8 +236,8 @@ func (s *shipper) placed(n int, oid uint32) (string, typ, bool) {
 	if set := s.b.req.Settings.DateStyle; set != "" && !strings.HasPrefix(set, "ISO") && isDateTime(t.OID) {
 		return s.no("a date under DateStyle %s is evaluated at home", set)
 	}
-	if s.quirky != nil {
-		return s.quirkyParameter(n, t)
+	if s.typer != nil {
+		return s.valueParameter(n, t)
 	}
 	return "CAST($" + s.place(n) + " AS " + s.d.Type(t.OID, t.Typmod) + ")", t, true
 }
@@ -266,11 +294,14 @@ func (s *shipper) typed(n *pg_query.Node, e *scope, want typ) (string, typ, bool
 		return s.decimalLiteral(text, dialect.WideNumeric())
 	}
 	form := literalForms[want.OID]
+	if s.zoned(want.OID, text) {
+		return s.moment(&pg_query.Node{Node: &pg_query.Node_TypeCast{TypeCast: &pg_query.TypeCast{Arg: n, TypeName: paramTypes[want.OID], Location: -1}}}, want.OID)
+	}
 	if form == nil || !form.MatchString(text) || isDateTime(want.OID) && !isDay(text[:len(time.DateOnly)]) {
 		return s.no("the literal %s is read at home", s.d.Literal(text))
 	}
-	if s.quirky != nil {
-		sql, ok := s.quirky.Constant(text, t)
+	if s.typer != nil {
+		sql, ok := s.typer.Constant(text, t)
 		if !ok {
 			return s.unproven("the literal %s", s.d.Literal(text))
 		}
@@ -290,7 +321,7 @@ func (s *shipper) logic(b *pg_query.BoolExpr, e *scope) (string, typ, bool) {
 	parts := make([]string, len(b.Args))
 	nulls := 0
 	for i, a := range b.Args {
-		sql, t, ok := s.expression(a, e)
+		sql, t, ok := s.expression(s.yes(a), e)
 		if !ok {
 			return "", typ{}, false
 		}
@@ -308,6 +339,8 @@ func (s *shipper) logic(b *pg_query.BoolExpr, e *scope) (string, typ, bool) {
 	switch {
 	case nulls == len(parts):
 		return s.null(boolean)
+	case b.Boolop == pg_query.BoolExprType_NOT_EXPR && e.grouped && s.quirky != nil && !s.quirky.Truth():
+		return s.unproven("NOT over what is grouped")
 	case b.Boolop == pg_query.BoolExprType_NOT_EXPR && e.grouped: // an engine may turn NOT a = b into a <> b, which is no group any more
 		return "(" + parts[0] + " = false)", boolean, true
 	case b.Boolop == pg_query.BoolExprType_NOT_EXPR:
@@ -327,7 +360,7 @@ var booleanTests = map[pg_query.BoolTestType]string{
 
 func (s *shipper) booleanTest(b *pg_query.BooleanTest, e *scope) (string, typ, bool) {
 	arg, t, ok := s.expression(b.Arg, e)
-	if !ok || t.OID != boolOID {
+	if !ok || t.OID != boolOID || s.simple != nil && t.Opaque {
 		return s.no("this test is evaluated at home")
 	}
 	return "(" + arg + " " + booleanTests[b.Booltesttype] + ")", boolean, true

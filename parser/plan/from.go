@@ -8,8 +8,17 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluicedb/sluice/parser"
+	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/pgerr"
 )
+
+// fromClause prints the FROM clause of a SELECT and brings its relations into scope.
+func (s *shipper) fromClause(q *pg_query.SelectStmt, e *scope) (string, bool) {
+	if s.nester != nil && (len(q.FromClause) > 1 || len(q.FromClause) == 1 && q.FromClause[0].GetJoinExpr() != nil) {
+		return s.nested(q, e)
+	}
+	return s.from(q.FromClause, e)
+}
 
 // from prints a FROM clause and brings its relations into scope.
 func (s *shipper) from(list []*pg_query.Node, e *scope) (string, bool) {
@@ -45,6 +54,9 @@ func (s *shipper) table(v *pg_query.RangeVar, e *scope) (string, bool) {
 		if r, ok := e.cte(v.Relname); ok && s.b.sourceOf(v) == nil {
 			alias := s.alias(aliasOf(v))
 			e.relations = append(e.relations, s.renamed(r.columns, r.names, aliasOf(v), alias, texts(v.GetAlias().GetColnames())))
+			if r.body != "" {
+				return r.body + " AS " + s.d.Identifier(alias), true
+			}
 			return s.d.Identifier(r.remote) + " AS " + s.d.Identifier(alias), true
 		}
 	}
@@ -81,6 +93,9 @@ func (s *shipper) relation(src *source) (string, error) {
 	if s.feeds {
 		return feedOf(src.feed), nil
 	}
+	if src.sent > 0 {
+		return s.b.sentRows(src), nil
+	}
 	if src.body != "" {
 		return "", errors.New("its rows are shipped as a whole")
 	}
@@ -106,8 +121,11 @@ func (s *shipper) subselect(sub *pg_query.RangeSubselect, e *scope) (string, boo
 	if !ok {
 		return "", false
 	}
-	alias, names := s.alias(sub.Alias.Aliasname), columnNames(columns)
+	alias, names := s.alias(sub.Alias.Aliasname), remoteNames(columns)
 	e.relations = append(e.relations, s.renamed(columns, names, sub.Alias.Aliasname, alias, texts(sub.Alias.Colnames)))
+	if s.simple != nil {
+		return "(" + sql + ") AS " + s.d.Identifier(alias), true
+	}
 	return lateral + "(" + sql + ") AS " + s.d.Identifier(alias) + " (" + s.identifiers(names) + ")", true
 }
 
@@ -171,10 +189,15 @@ func (s *shipper) quantifiedSelect(l *pg_query.SubLink, sel *pg_query.SelectStmt
 	if len(columns) != 1 || !comparableTypes(t, columns[0].typ, ordered) {
 		return s.unproven("operator %s over a sub-select of these types", op)
 	}
+	if (op != "=" || l.SubLinkType == pg_query.SubLinkType_ALL_SUBLINK) && s.lacks(dialect.Quantifiers) {
+		return s.unproven("ANY or ALL over a sub-select")
+	}
 	quantifier := " ANY ("
 	switch {
 	case l.SubLinkType == pg_query.SubLinkType_ALL_SUBLINK:
 		quantifier = " ALL ("
+	case op == "=" && s.nester != nil:
+		return s.among(arg, t, sql, columns[0])
 	case op == "=":
 		return "(" + arg + " IN (" + sql + "))", boolean, true
 	}

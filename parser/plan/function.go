@@ -53,9 +53,15 @@ func (s *shipper) function(f *pg_query.FuncCall, e *scope) (string, typ, bool) {
 		return "", typ{}, false
 	}
 	for i := range list {
-		if raises && condition != "" && !list[i].plain {
+		if condition != "" && (raises && !list[i].plain || s.simple != nil) {
 			list[i].sql = within(condition, list[i].sql)
 		}
+	}
+	if s.simple != nil && condition != "" { // it has no FILTER
+		if len(list) == 0 {
+			list = []operand{{node: f.AggFilter, sql: within(condition, "1"), typ: dialect.Plain(int4OID)}}
+		}
+		condition = ""
 	}
 	return s.aggregate(name, f, list, condition, e)
 }
@@ -87,7 +93,7 @@ func (s *shipper) filter(f *pg_query.FuncCall, e *scope) (string, bool) {
 		return "", true
 	}
 	end := s.level() // it is a condition
-	condition, t, ok := s.expression(f.AggFilter, e)
+	condition, t, ok := s.judged(f.AggFilter, e)
 	end()
 	if !ok || t.OID != boolOID {
 		s.no("this FILTER is evaluated at home")

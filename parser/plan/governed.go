@@ -82,8 +82,12 @@ func (r *ruling) filter() (string, error) {
 	if r.rules.Filter == nil {
 		return "", nil
 	}
-	where, err := r.print(r.rules.Filter, true)
-	if err == nil && isSimple(r.dialect) && !isCondition(r.rules.Filter) {
+	filter := r.rules.Filter
+	if isSimple(r.dialect) {
+		filter = yes(filter)
+	}
+	where, err := r.print(filter, true)
+	if err == nil && isSimple(r.dialect) && !(*builder)(nil).newShipper(r.dialect).isCondition(r.rules.Filter) {
 		err = errors.New("it is not proven equal on " + r.dialect.Name())
 	}
 	if err != nil {
@@ -155,7 +159,11 @@ func (b *builder) rulePrinter(s *source) func(n *pg_query.Node, raise bool) (str
 func (s *shipper) rulesOver(r scopeRelation) func(n *pg_query.Node, raise bool) (string, error) {
 	return func(n *pg_query.Node, raise bool) (string, error) {
 		s.raises, s.reason = false, ""
-		sql, _, ok := s.expression(n, &scope{relations: []scopeRelation{r}})
+		print := s.expression
+		if s.quirky != nil && s.isCondition(n) {
+			print = s.condition
+		}
+		sql, _, ok := print(n, &scope{relations: []scopeRelation{r}})
 		if ok && s.raises && !raise {
 			s.no("it may raise an error, for rows that the row filter hides")
 			ok = false

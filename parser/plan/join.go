@@ -30,6 +30,9 @@ func (s *shipper) join(j *pg_query.JoinExpr, e *scope) (string, bool) {
 	if !ok {
 		return "", false
 	}
+	if s.simple != nil && !s.joinsSimply(j, e.relations[first:second], e.relations[second:]) {
+		return "", false
+	}
 	if names := usingNames(j, e, first, second); names != nil {
 		on, ok := s.using(j, names, e, first, second)
 		return "(" + left + word + right + " ON " + on + ")", ok
@@ -47,6 +50,30 @@ func (s *shipper) join(j *pg_query.JoinExpr, e *scope) (string, bool) {
 		return "", false
 	}
 	return "(" + left + word + right + " ON " + on + ")", true
+}
+
+// joinsSimply reports whether an engine of simple statements joins as Postgres does. Columns of a side that may lack a partner may be NULL.
+func (s *shipper) joinsSimply(j *pg_query.JoinExpr, left, right []scopeRelation) bool {
+	var sides []scopeRelation
+	switch j.Jointype {
+	case pg_query.JoinType_JOIN_LEFT:
+		sides = right
+	case pg_query.JoinType_JOIN_RIGHT:
+		sides = left
+	case pg_query.JoinType_JOIN_FULL:
+		s.unproven("FULL JOIN")
+		return false
+	}
+	for _, r := range sides {
+		for i := range r.columns {
+			r.columns[i].typ.NotNull = false
+		}
+	}
+	if j.Quals != nil && !s.isCondition(j.Quals) {
+		s.unproven("%s as a condition", describe(j.Quals))
+		return false
+	}
+	return true
 }
 
 // usingNames returns the columns that a join by USING or NATURAL makes one of, nil for none.

@@ -50,18 +50,22 @@ func (s *shipper) inList(x *pg_query.A_Expr, not, array bool, e *scope) (string,
 		if lt.OID == float8OID {
 			m.sql, t = s.double(operand{node: n, sql: m.sql, typ: t}, e)
 		}
-		if m.sql != "NULL" && !comparableTypes(lt, t, false) {
+		if m.sql != "NULL" && (!s.alongside(lt, m) || !comparableTypes(lt, t, false)) {
 			return s.unproven("IN over %s and %s", lt.Name(), t.Name())
 		}
 	}
+	raise := slices.ContainsFunc(list, func(m member) bool { return m.raises })
 	switch {
 	case s.quirky != nil:
-		return s.alternatives(ls, not, list)
+		return s.alternatives(operand{node: x.Lexpr, sql: ls, typ: lt}, not, list, e)
+	case s.standard != nil && raise && !isValue(x.Lexpr):
+		s.skipped()
+		return "", typ{}, false
 	case array:
 		return "(" + printIn(ls, not, list) + ")", boolean, true
 	case lt.Null || len(list) == 1 && list[0].isNull(): // of several without columns, home makes an array
 		return s.null(boolean)
-	case len(list) > 1 && slices.ContainsFunc(list, func(m member) bool { return m.raises }):
+	case len(list) > 1 && raise:
 		return inTurns(ls, not, list), boolean, true
 	}
 	return "(" + printIn(ls, not, list) + ")", boolean, true
@@ -129,7 +133,7 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		if t.OID != lt.OID && (t.IsFloat() || lt.IsFloat()) {
 			return s.betweenFloats(x, e)
 		}
-		if m.sql != "NULL" && !comparableTypes(lt, t, true) || s.quirky != nil && lt.OID == uuidOID {
+		if m.sql != "NULL" && (!s.alongside(lt, m) || !comparableTypes(lt, t, true)) || s.quirky != nil && lt.OID == uuidOID {
 			return s.unproven("BETWEEN over %s and %s", lt.Name(), t.Name())
 		}
 	}
@@ -144,6 +148,10 @@ func (s *shipper) between(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 		op, decided = " NOT BETWEEN ", "true"
 	}
 	sql := ls + op + bounds[0].sql + " AND " + bounds[1].sql
+	if s.standard != nil && bounds[1].raises && !isValue(x.Lexpr) {
+		s.skipped()
+		return "", typ{}, false
+	}
 	if bounds[1].raises {
 		return "(CASE WHEN " + ls + " < " + bounds[0].sql + " THEN " + decided + " ELSE " + sql + " END)", boolean, true
 	}

@@ -53,9 +53,26 @@ func numbered(names []string) []string {
 	return names
 }
 
-// resultNames are columnNames where the engine takes them. Nobody looks at those of an engine that gets simple statements alone.
-func (s *shipper) resultNames(columns []scopeColumn) []string {
+// remoteNames are the names that columns of one select list have in the engine's SQL.
+func remoteNames(columns []scopeColumn) []string {
 	names := columnNames(columns)
+	for i, c := range columns {
+		if c.remote != "" {
+			names[i] = c.remote
+		}
+	}
+	return names
+}
+
+// resultNames are columnNames where the engine takes them.
+func (s *shipper) resultNames(columns []scopeColumn, e *scope) []string {
+	names := columnNames(columns)
+	if s.quirky != nil && s.hides(columns, e) {
+		for i := range names {
+			names[i] = s.fresh()
+		}
+		return names
+	}
 	if n, ok := s.d.(dialect.Namer); ok && slices.ContainsFunc(names, func(name string) bool { return !n.Names(name) }) {
 		return numbered(names)
 	}

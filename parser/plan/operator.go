@@ -79,6 +79,7 @@ func (s *shipper) compare(l, r *pg_query.Node, op string, e *scope) (string, typ
 	}
 	s.atMidnight(list)
 	s.alignDecimals(list)
+	s.rescale(list)
 	s.alignFloats(list, e)
 	if sql, t, ok := s.apply(dialect.Operator, op, list, e); ok {
 		return s.folded(sql, t, true, mark, l, r)
@@ -101,7 +102,7 @@ func isNull(n *pg_query.Node) bool { return n.GetAConst() != nil && n.GetAConst(
 func (s *shipper) alignDecimals(list []operand) {
 	w0, s0, ok0 := list[0].typ.Digits()
 	w1, s1, ok1 := list[1].typ.Digits()
-	if !ok0 || !ok1 || max(w0, w1)+max(s0, s1) <= 38 {
+	if s.reads(dialect.Scaled) || !ok0 || !ok1 || max(w0, w1)+max(s0, s1) <= 38 {
 		return
 	}
 	s.expose(list...)
@@ -124,6 +125,14 @@ func (s *shipper) nullIf(x *pg_query.A_Expr, e *scope) (string, typ, bool) {
 	}
 	if lt.Null {
 		return s.null(lt)
+	}
+	if s.standard != nil && s.skips(list) {
+		s.skipped()
+		return "", typ{}, false
+	}
+	lt.NotNull = false
+	if s.quirky != nil {
+		return "(CASE WHEN " + list[0].sql + " = " + list[1].sql + " THEN NULL ELSE " + list[0].sql + " END)", lt, true
 	}
 	return "nullif(" + list[0].sql + ", " + list[1].sql + ")", lt, true
 }

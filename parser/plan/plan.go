@@ -103,6 +103,7 @@ type Plan struct {
 	Params    []int // those behind the statement's own are Moments
 	Moments   []Moment
 	whole     *catalog.Relation // all of whose rows leave the server, nil for none
+	Typmods   []int32           // of the columns that home knows no digits of and the plan does, 0 for all others; it may end early
 	Guarded   bool              // an error of class 22 may be the engine's alone: it is home then that computes
 	checks    []check           // of the values of parameters
 	Rows      int64             // an estimate of how many are yielded, 0 for none

@@ -6,7 +6,7 @@ import pg_query "github.com/pganalyze/pg_query_go/v6"
 // plans where one part can be no more than NULL, and computes nothing of what then decides nothing. An engine may compute that,
 // and raise an error.
 func (s *shipper) qualification(n *pg_query.Node, e *scope) (string, typ, bool) {
-	sql, t, ok := s.qualified(n, e)
+	sql, t, ok := s.qualified(s.yes(n), e)
 	if ok && !s.tests(sql, t) {
 		return s.no("a condition that is decided is evaluated at home")
 	}
@@ -16,7 +16,7 @@ func (s *shipper) qualification(n *pg_query.Node, e *scope) (string, typ, bool) 
 func (s *shipper) qualified(n *pg_query.Node, e *scope) (string, typ, bool) {
 	mark, before := len(s.params), s.raises
 	s.raises = false
-	sql, t, ok := s.expression(n, e)
+	sql, t, ok := s.judged(n, e)
 	raises := s.raises
 	s.raises = raises || before
 	if !ok || !raises {
@@ -29,7 +29,7 @@ func (s *shipper) qualified(n *pg_query.Node, e *scope) (string, typ, bool) {
 		return "false", boolean, true
 	case rest != n:
 		s.params = s.params[:mark]
-		return s.expression(rest, e)
+		return s.judged(rest, e)
 	}
 	return sql, t, true
 }

@@ -17,6 +17,9 @@ func (s *shipper) query(q *pg_query.SelectStmt, outer *scope) (string, []scopeCo
 	if s.simple != nil && !s.simpleQuery(q, outer) {
 		return "", nil, false
 	}
+	if s.simple != nil && outer != nil { // no column of it is in sight
+		outer = &scope{ctes: outer.tables()}
+	}
 	e := &scope{outer: outer}
 	with, ok := s.with(q.WithClause, e)
 	if !ok {
@@ -63,15 +66,21 @@ func (s *shipper) with(w *pg_query.WithClause, e *scope) (string, bool) {
 		if !ok {
 			return "", false
 		}
+		if s.simple != nil {
+			r.body = "(" + sql + ")"
+		}
 		e.ctes = append(e.ctes, r)
 		parts = append(parts, s.d.Identifier(r.remote)+" ("+s.identifiers(r.names)+") AS ("+sql+")")
+	}
+	if s.simple != nil {
+		return "", true
 	}
 	return word + strings.Join(parts, ", ") + " ", true
 }
 
 // tableExpression prints the query of one common table expression.
 func (s *shipper) tableExpression(c *pg_query.CommonTableExpr, q *pg_query.SelectStmt, recursive bool, e *scope) (string, scopeRelation, bool) {
-	if recursive && refersTo(q, c.Ctename) && s.standard != nil {
+	if recursive && refersTo(q, c.Ctename) && (s.standard != nil || s.simple != nil) {
 		s.unproven("WITH RECURSIVE")
 		return "", scopeRelation{}, false
 	}
@@ -82,8 +91,8 @@ func (s *shipper) tableExpression(c *pg_query.CommonTableExpr, q *pg_query.Selec
 	if !ok {
 		return "", scopeRelation{}, false
 	}
-	r := s.renamed(columns, columnNames(columns), c.Ctename, "", texts(c.Aliascolnames))
-	r.remote, r.names = s.alias(c.Ctename), columnNames(columns)
+	r := s.renamed(columns, remoteNames(columns), c.Ctename, "", texts(c.Aliascolnames))
+	r.remote, r.names = s.alias(c.Ctename), remoteNames(columns)
 	return sql, r, true
 }
 
@@ -108,7 +117,7 @@ func texts(list []*pg_query.Node) []string {
 
 func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeColumn, bool) {
 	var b strings.Builder
-	from, ok := s.from(q.FromClause, e)
+	from, ok := s.fromClause(q, e)
 	if !ok {
 		return "", nil, false
 	}
@@ -137,6 +146,9 @@ func (s *shipper) selectBody(q *pg_query.SelectStmt, e *scope) (string, []scopeC
 	if !ok {
 		return "", nil, false
 	}
+	if s.simple != nil && len(q.DistinctClause) > 0 && !s.reads(dialect.Expressions) {
+		group = groupedBy(columns)
+	}
 	b.WriteString(group)
 	if q.HavingClause != nil {
 		having, t, ok := s.qualification(q.HavingClause, e)
@@ -159,6 +171,9 @@ func (s *shipper) distinct(q *pg_query.SelectStmt, e *scope, columns []scopeColu
 	case plainDistinct(q.DistinctClause):
 		if !allGroupable(columns) {
 			s.unproven("DISTINCT over columns of these types")
+		}
+		if s.simple != nil && !s.reads(dialect.Expressions) {
+			return "", allGroupable(columns)
 		}
 		return "DISTINCT ", allGroupable(columns)
 	}
@@ -222,9 +237,9 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		}
 		if typ.OID == unknownOID { // a bare literal is text once it is selected
 			typ = s.ownText()
-			sql = "CAST(" + sql + " AS VARCHAR)"
+			sql = "CAST(" + sql + " AS " + s.d.Type(textOID, -1) + ")"
 		}
-		if typ.Loose && typ.Dynamic != "" && e.outer == nil { // what the client sees
+		if typ.Loose && typ.Dynamic != "" && e.outer == nil && !s.lacks(dialect.Spelling) { // what the client sees
 			sql, typ = displayed(sql, typ), dialect.WideNumeric()
 		}
 		name := t.Name
@@ -239,11 +254,9 @@ func (s *shipper) targets(list []*pg_query.Node, e *scope) (string, []scopeColum
 		s.no("a select list without columns is evaluated at home")
 		return "", nil, false
 	}
-	if s.quirky != nil && s.hides(columns, e) {
-		return "", nil, false
-	}
 	parts := make([]string, len(columns))
-	for i, name := range s.resultNames(columns) {
+	for i, name := range s.resultNames(columns, e) {
+		columns[i].remote = name
 		parts[i] = s.selects(columns[i].sql) + " AS " + s.d.Identifier(name)
 	}
 	return strings.Join(parts, ", "), columns, true

@@ -42,26 +42,36 @@ func (s *shipper) tests(sql string, t typ) bool {
 	return s.quirky == nil || s.quirky.Truth() || !t.Null && sql != "NULL" && sql != "true" && sql != "false"
 }
 
-// isSingle reports whether a condition is one comparison, or asks for NULL: NOT of it is NULL where it is.
-func isSingle(n *pg_query.Node) bool {
-	return n.GetNullTest() != nil || n.GetAExpr() != nil && n.GetAExpr().Kind == pg_query.A_Expr_Kind_AEXPR_OP
-}
-
 // alternatives prints IN as comparisons of which one must hold, and NOT IN as those that all must.
-func (s *shipper) alternatives(value string, not bool, list []member) (string, typ, bool) {
+func (s *shipper) alternatives(value operand, not bool, list []member, e *scope) (string, typ, bool) {
 	if len(list) > mostAlternatives {
 		return s.no("IN over more than %d values is evaluated at home", mostAlternatives)
 	}
-	op, word := " = ", " OR "
+	op, word := "=", " OR "
 	if not {
-		op, word = " <> ", " AND "
+		op, word = "<>", " AND "
 	}
-	parts := make([]string, len(list))
-	for i, m := range list {
-		if m.isNull() {
-			return s.no("IN over NULL is evaluated at home")
+	var parts []string
+	for _, m := range list {
+		if m.isNull() && not { // nothing is surely no NULL
+			return s.decided(false)
 		}
-		parts[i] = value + op + m.sql
+		if m.isNull() {
+			continue
+		}
+		part := value.sql + " " + op + " " + m.sql
+		if value.typ.Folded {
+			other := operand{node: m.node, sql: m.sql, typ: m.typ}
+			other.literal, other.plain = literalText(m.node)
+			var ok bool
+			if part, _, ok = s.apply(dialect.Operator, op, []operand{value, other}, e); !ok {
+				return s.notCompared(op, []operand{value, other})
+			}
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return s.decided(false)
 	}
 	return "(" + strings.Join(parts, word) + ")", boolean, true
 }
@@ -74,26 +84,13 @@ func (s *shipper) bounded(value string, not bool, bounds [2]member) (string, typ
 	return "(" + value + " >= " + bounds[0].sql + " AND " + value + " <= " + bounds[1].sql + ")", boolean, true
 }
 
-// quirkyParameter prints a placeholder, whose values are those that the engine takes.
-func (s *shipper) quirkyParameter(n int, t typ) (string, typ, bool) {
-	sql, takes, ok := s.quirky.Parameter("$"+s.place(n), t)
-	if !ok {
-		return s.no("a parameter of this type is evaluated at home")
-	}
-	if takes != nil {
-		s.b.checks = append(s.b.checks, check{n, takes})
-	}
-	return sql, t, true
-}
-
-// hides reports whether a name in a select list would hide a column of the table that is another one, and notes that.
+// hides reports whether a name in a select list would hide a column of a table that is another one.
 func (s *shipper) hides(columns []scopeColumn, e *scope) bool {
 	for i, name := range columnNames(columns) {
 		for j := range s.b.sources {
 			src := &s.b.sources[j]
 			k := slices.IndexFunc(src.table.Columns, func(c catalog.Column) bool { return dialect.ColumnName(&c) == name })
 			if k >= 0 && !s.isColumn(columns[i].sql, src.table.Columns[k].Name, e) {
-				s.unproven("a column named %s that is not the table's", name)
 				return true
 			}
 		}

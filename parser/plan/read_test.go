@@ -88,6 +88,9 @@ func (g *golden) load(t *testing.T, d *datadriven.TestData) string {
 			r.Invoker = words[0] == "invoker"
 			setOptions(r.Options, rest)
 			r.Columns = columns(t, d, rest)
+			if r.Options["owner"] != "" { // a role of its own
+				r.Owner = oid
+			}
 			g.snapshot.Relations[oid] = r
 		case "home":
 			schema, name, _ := strings.Cut(words[1], ".")
@@ -136,6 +139,10 @@ func columns(t *testing.T, d *datadriven.TestData, words []string) (list []catal
 		}
 		name, typ, _ := strings.Cut(w, ":")
 		c := catalog.Column{Num: int16(i + 1), Name: name, Collation: defaultCollation}
+		typ, remote, known := strings.Cut(typ, "/")
+		if known {
+			c.Options = map[string]string{"remote_type": remote}
+		}
 		if typ, c.BytewiseC = strings.CutSuffix(typ, ":C"); c.BytewiseC {
 			c.Collation, c.Collate = cCollation, `pg_catalog."C"`
 		} else if typ, c.BytewiseC = strings.CutSuffix(typ, ":POSIX"); c.BytewiseC {
@@ -170,7 +177,7 @@ func (g *golden) references(s *parser.Statement) (list []Reference) {
 // TestRead prints plans of statements that read. Arguments: types are the result's, params the parameters', force a
 // route, and settings by their names.
 func TestRead(t *testing.T) {
-	for _, file := range []string{"binding", "distributed", "federated", "governed", "home_join", "remote", "trino", "verbatim"} {
+	for _, file := range []string{"binding", "clickhouse", "databricks", "distributed", "federated", "governed", "home_join", "remote", "trino", "verbatim"} {
 		t.Run(file, func(t *testing.T) {
 			g := &golden{}
 			datadriven.RunTest(t, "testdata/"+file, func(t *testing.T, d *datadriven.TestData) string {
@@ -279,6 +286,8 @@ func (g *golden) request(t *testing.T, d *datadriven.TestData) Request {
 			}
 		case "federation":
 			req.Federation = g.servers[value]
+		case "full":
+			req.OnFullScan = value
 		case "hold":
 			req.HoldParams = true
 		case "datestyle":

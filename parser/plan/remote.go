@@ -29,7 +29,7 @@ func (b *builder) remote() *Plan {
 			b.because("relations of several servers take part")
 			return nil
 		}
-		if _, standard := b.sources[i].dialect.(dialect.Standard); b.sources[i].role != b.sources[0].role && (standard || b.sources[i].dialect.Verbatim()) {
+		if _, standard := b.sources[i].dialect.(dialect.Standard); b.sources[i].role != b.sources[0].role && (standard || isSimple(b.sources[i].dialect) || b.sources[i].dialect.Verbatim()) {
 			b.because("relations are read as several roles")
 			return nil
 		}
@@ -45,8 +45,8 @@ func (b *builder) remote() *Plan {
 
 // computed plans that the one server of all sources computes the statement, in the words of its dialect.
 func (b *builder) computed(sel *pg_query.SelectStmt, format *CopyFormat) *Plan {
-	if d := b.sources[0].dialect; d.Ships() < dialect.Statements {
-		b.because("%s is not sent whole statements", d.Name())
+	if b.sources[0].dialect.Ships() < dialect.Statements {
+		b.because("option %q of server %q is false", dialect.Pushdown, b.sources[0].server.Name)
 		return nil
 	}
 	s := b.newShipper(b.sources[0].dialect)
@@ -60,7 +60,7 @@ func (b *builder) computed(sel *pg_query.SelectStmt, format *CopyFormat) *Plan {
 	}
 	return &Plan{
 		Route: Remote, Server: b.sources[0].server, Role: b.sources[0].role, RemoteSQL: sql, Params: s.params, Privileges: b.privileges,
-		Copy: format, whole: b.scanned(sel), Rows: b.yielded(sel), Guarded: s.guarded,
+		Copy: format, whole: b.scanned(sel), Rows: b.yielded(sel), Guarded: s.guarded, Typmods: s.typmods,
 	}
 }
 
@@ -86,12 +86,14 @@ func (s *shipper) statement(sel *pg_query.SelectStmt, format *CopyFormat) (strin
 
 // byAll orders rows by all of their columns.
 func (s *shipper) byAll(columns []scopeColumn) string {
-	if s.standard == nil {
+	if s.standard == nil && s.simple == nil {
 		return " ORDER BY ALL"
 	}
 	places := make([]string, len(columns))
 	for i := range places {
-		places[i] = itoa(i + 1)
+		if places[i] = itoa(i + 1); s.simple != nil { // to some of whose engines a position is a number
+			places[i] = columns[i].sql
+		}
 	}
 	return " ORDER BY " + strings.Join(places, ", ")
 }
@@ -200,6 +202,10 @@ func (s *shipper) promised(sql string, columns []scopeColumn) (string, bool) {
 		if c.typ.Loose {
 			b.because("the scale that column %q is displayed with depends on its rows", f.Name)
 			return "", false
+		}
+		if _, _, decimal := c.typ.Decimal(); decimal && f.Typmod < 0 {
+			s.typmods = append(s.typmods, make([]int32, i+1-len(s.typmods))...)
+			s.typmods[i] = c.typ.Typmod
 		}
 		if c.typ.AsText {
 			b.because("column %q is read at home", f.Name)

@@ -64,14 +64,18 @@ func (s *shipper) rowOrder(a, b []*pg_query.Node, op string, e *scope) (string, 
 // rowIn prints IN over rows that are written out.
 func (s *shipper) rowIn(x *pg_query.A_Expr, not bool, e *scope) (string, typ, bool) {
 	var parts []string
+	op, word := "=", " OR "
+	if not && s.quirky != nil {
+		op, word, not = "<>", " AND ", false
+	}
 	for _, item := range x.Rexpr.GetList().GetItems() {
-		sql, _, ok := s.rows(x.Lexpr, item, "=", e)
+		sql, _, ok := s.rows(x.Lexpr, item, op, e)
 		if !ok {
 			return "", typ{}, false
 		}
 		parts = append(parts, sql)
 	}
-	sql := "(" + strings.Join(parts, " OR ") + ")"
+	sql := "(" + strings.Join(parts, word) + ")"
 	if not {
 		sql = "(NOT " + sql + ")"
 	}

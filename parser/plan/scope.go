@@ -22,6 +22,7 @@ type scopeRelation struct {
 	alias   string
 	remote  string   // of a common table expression: its name in the engine's SQL
 	names   []string // and those of its columns
+	body    string   // and, where it is written out in each place, its query
 	columns []scopeColumn
 }
 
@@ -29,9 +30,10 @@ type scopeColumn struct {
 	name   string
 	sql    string
 	typ    typ
-	merged bool // a join by USING has made another of it, which its bare name means
-	fixed  bool // of a select list: no column is in it
-	raises bool // likewise: it may raise an error for a row
+	merged bool   // a join by USING has made another of it, which its bare name means
+	fixed  bool   // of a select list: no column is in it
+	raises bool   // likewise: it may raise an error for a row
+	remote string // likewise: its name in the engine's SQL
 }
 
 // column finds what a reference means: name, or alias and name. Home has made sure that it is not ambiguous.
@@ -76,6 +78,15 @@ func (e *scope) owns(nodes []*pg_query.Node) bool {
 		})
 	}
 	return all
+}
+
+// tables are the common table expressions in sight, an inner one before an outer one of the same name.
+func (e *scope) tables() []scopeRelation {
+	var list []scopeRelation
+	for ; e != nil; e = e.outer {
+		list = append(list, e.ctes...)
+	}
+	return list
 }
 
 func (e *scope) cte(name string) (scopeRelation, bool) {

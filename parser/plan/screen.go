@@ -26,13 +26,12 @@ func (s *Screen) equal(o *Screen) bool {
 	return s == o || s != nil && o != nil && s.SQL == o.SQL
 }
 
-// screens reports whether a source is read through a Screen: its server is sent no conditions, or none but simple ones, of which
-// its rules are not.
+// screens reports whether a source is read through a Screen: its server is sent no conditions, or some of which its rules are not.
 func (b *builder) screens(s *source) bool {
 	if s.rules == nil || s.body != "" || s.server == nil {
 		return false
 	}
-	if isSimple(s.dialect) {
+	if _, standard := s.dialect.(dialect.Standard); standard || isSimple(s.dialect) {
 		_, err := b.relation(s)
 		return err != nil
 	}

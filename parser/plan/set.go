@@ -17,6 +17,9 @@ var setOperations = map[pg_query.SetOperation]string{
 
 // setOperation prints UNION, INTERSECT and EXCEPT of arms whose columns have the same types, or integer ones.
 func (s *shipper) setOperation(q *pg_query.SelectStmt, e *scope) (string, []scopeColumn, bool) {
+	if s.simple != nil {
+		return s.union(q, e)
+	}
 	left, lc, ok := s.query(q.Larg, e)
 	if !ok {
 		return "", nil, false

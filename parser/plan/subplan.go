@@ -153,5 +153,8 @@ func columnFor(c scopeColumn) (catalog.Column, bool) {
 		ok = false
 	}
 	out.TypeName += modifier
+	if c.remote != "" && c.remote != c.name {
+		out.Options = map[string]string{"column_name": c.remote}
+	}
 	return out, ok
 }

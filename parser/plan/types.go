@@ -43,11 +43,17 @@ var (
 func columnTyp(c *catalog.Column, d dialect.Dialect) typ {
 	simple, ok := d.(dialect.Simple)
 	standard, plain := d.(dialect.Standard)
+	asText := "VARCHAR"
+	if plain {
+		asText = d.Type(textOID, -1)
+	}
+	folding, folds := d.(dialect.Folding)
 	return typ{
 		Opaque:   ok && !simple.Computes(c) || plain && !standard.Computes(c),
 		NotNull:  ok && c.NotNull,
+		Folded:   folds && folding.Folds(c),
 		Askew:    ok && !simple.Empty(c),
-		AsText:   d.Type(c.Type, c.Typmod) == "VARCHAR" && !textual[c.Type],
+		AsText:   d.Type(c.Type, c.Typmod) == asText && !textual[c.Type] || !dialect.Feeds(d, c),
 		Declared: true, Collate: c.Collate,
 		OID: c.Type, Typmod: c.Typmod, Bytewise: c.BytewiseC,
 		Exact: c.BytewiseC || c.Collation == defaultCollation || c.Collation == cCollation || c.Collation == posixCollation,
@@ -107,7 +113,7 @@ func comparableTypes(a, b typ, ordered bool) bool {
 			return false
 		}
 		if ordered {
-			return a.Bytewise && b.Bytewise
+			return dialect.Ordered.Takes(a) && dialect.Ordered.Takes(b)
 		}
 		return a.Exact && b.Exact
 	}

@@ -22,7 +22,7 @@ func (s *shipper) coalesce(c *pg_query.CoalesceExpr, e *scope) (string, typ, boo
 		return s.null(t)
 	}
 	t.Dynamic = scaleOf(conditions, list, t)
-	if slices.ContainsFunc(list[1:], func(o operand) bool { return o.raises }) {
+	if s.quirky != nil || slices.ContainsFunc(list[1:], func(o operand) bool { return o.raises }) {
 		return inTurn(parts, conditions), t, true
 	}
 	return "coalesce(" + strings.Join(parts, ", ") + ")", t, true
@@ -81,7 +81,7 @@ func (s *shipper) sameType(nodes []*pg_query.Node, e *scope) (list []operand, t 
 		}
 		o.sql = s.brought(*o, t)
 	}
-	t.Null = false
+	t.Null, t.NotNull = false, false
 	return list, t, true
 }
 
@@ -197,6 +197,12 @@ func widest(list []operand) uint32 {
 
 // brought prints an operand in the common type.
 func (s *shipper) brought(o operand, t typ) string {
+	if s.simple != nil && t.IsInt() {
+		return o.sql
+	}
+	if s.reads(dialect.Scaled) && t.OID == numericOID && o.sql != "NULL" {
+		return "CAST(" + o.sql + " AS " + s.d.Type(t.OID, t.Typmod) + ")"
+	}
 	if _, _, number := t.Digits(); !number || o.sql == "NULL" || o.typ.OID == t.OID && o.typ.Typmod == t.Typmod && !o.typ.Narrow {
 		return o.sql
 	}
@@ -232,7 +238,7 @@ func (s *shipper) caseExpr(c *pg_query.CaseExpr, e *scope) (string, typ, bool) {
 		if c.Arg != nil {
 			whens[i], t, ok = s.compare(c.Arg, w.GetCaseWhen().Expr, "=", e)
 		} else {
-			whens[i], t, ok = s.expression(w.GetCaseWhen().Expr, e)
+			whens[i], t, ok = s.judged(w.GetCaseWhen().Expr, e)
 		}
 		if !ok || t.OID != boolOID {
 			return s.no("this form of CASE is evaluated at home")
