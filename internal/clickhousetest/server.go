@@ -20,7 +20,7 @@ import (
 // "read", and who may not set anything. Its time zone is not UTC.
 type Server struct {
 	Host, Port string // of the native protocol
-	http       string // address for statements of tests
+	HTTP       string // port of the HTTP interface
 }
 
 // addressEnv tells children of a test process where the server is.
@@ -58,7 +58,7 @@ type unavailable struct{ error }
 
 func start() (*Server, io.Closer, error) {
 	if words := strings.Fields(os.Getenv(addressEnv)); len(words) == 3 {
-		return &Server{Host: words[0], Port: words[1], http: words[2]}, nil, nil
+		return &Server{Host: words[0], Port: words[1], HTTP: words[2]}, nil, nil
 	}
 	unpacked, err := root()
 	if err != nil {
@@ -72,7 +72,7 @@ func start() (*Server, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, life, os.Setenv(addressEnv, s.Host+" "+s.Port+" "+s.http)
+	return s, life, os.Setenv(addressEnv, s.Host+" "+s.Port+" "+s.HTTP)
 }
 
 // startTimeout bounds the start on a busy machine.
@@ -103,7 +103,7 @@ func launch(unpacked, dir string) (*Server, io.Closer, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, nil, err
 	}
-	s := &Server{Host: "127.0.0.1", Port: ports[0], http: net.JoinHostPort("127.0.0.1", ports[1])}
+	s := &Server{Host: "127.0.0.1", Port: ports[0], HTTP: ports[1]}
 	for end := time.Now().Add(startTimeout); ; time.Sleep(50 * time.Millisecond) { // it tells nobody that it is ready
 		if _, err = s.ask("SELECT 1"); err == nil {
 			return s, life, nil
@@ -178,7 +178,7 @@ func (s *Server) Run(tb testing.TB, statements ...string) {
 // ask returns what the server answers to a statement, as tabs between values.
 func (s *Server) ask(sql string) (string, error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	r, err := client.Post("http://"+s.http+"/", "text/plain", strings.NewReader(sql))
+	r, err := client.Post("http://"+net.JoinHostPort(s.Host, s.HTTP)+"/", "text/plain", strings.NewReader(sql))
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,9 @@
 -- The part of a SQL Server's catalog that is asked for, over that of the database.
 CREATE SCHEMA IF NOT EXISTS dbo;
 CREATE SCHEMA sys;
+-- Collations that take blanks for nothing, as all of the server's do at the end of a text, and one of them letters of other cases for equal.
+CREATE COLLATION dbo.folding (provider = icu, locale = 'und-u-ks-level1-ka-shifted', deterministic = false);
+CREATE COLLATION dbo.code_points (provider = icu, locale = 'und-u-ks-level3-ka-shifted', deterministic = false);
 CREATE DOMAIN dbo.tinyint AS smallint CHECK (VALUE BETWEEN 0 AND 255);
 CREATE DOMAIN dbo.money AS numeric(19,4);
 CREATE DOMAIN dbo.datetime AS timestamp(3);

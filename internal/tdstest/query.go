@@ -27,13 +27,7 @@ func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args
 			values[i] = []byte(*a)
 		}
 	}
-	// The statement ends by a request to cancel it, so that the connection stays.
-	stop := context.AfterFunc(ctx, func() {
-		cancel, done := context.WithTimeout(context.Background(), 5*time.Second)
-		defer done()
-		_ = db.CancelRequest(cancel)
-	})
-	defer stop()
+	defer cancelled(ctx, db)()
 	r := db.ExecParams(context.Background(), translated, values, nil, nil, nil)
 	rows := int64(-1)
 	for r.NextRow() {
@@ -77,4 +71,28 @@ func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args
 	}
 	s.done(doneCount, rows)
 	return nil
+}
+
+// cancelled has Postgres asked to end what a connection computes when ctx ends, so that the connection stays, and asked again until the
+// function is called that it returns: a request that comes before the statement is lost.
+func cancelled(ctx context.Context, db *pgconn.PgConn) (over func()) {
+	computed, asked := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(asked)
+		for {
+			request, done := context.WithTimeout(context.Background(), 5*time.Second)
+			_ = db.CancelRequest(request)
+			done()
+			select {
+			case <-computed:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+	return func() {
+		if close(computed); !stop() {
+			<-asked // or the request would end the next statement
+		}
+	}
 }

@@ -97,6 +97,9 @@ func (s *Server) acquire(ctx context.Context) (*pgconn.PgConn, error) {
 }
 
 func (s *Server) release(db *pgconn.PgConn) {
+	if db.TxStatus() != 'I' { // a transaction ends with its session
+		_ = db.Close(context.Background())
+	}
 	if db.IsClosed() {
 		return
 	}

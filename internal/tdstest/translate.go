@@ -21,7 +21,10 @@ var spelled = []struct {
 }{
 	{regexp.MustCompile(`@p(\d+)`), "$$$1"},
 	{regexp.MustCompile(`(?i)\bCOUNT_BIG\(`), "count("},
+	{regexp.MustCompile(`(?i)\bDATALENGTH\(`), "octet_length("},
+	{regexp.MustCompile(`(?i)\bLatin1_General_BIN2\b`), "dbo.code_points"},
 	{regexp.MustCompile(`(?i)\bREPLICATE\(`), "repeat("},
+	{regexp.MustCompile(`(?i)\bLEN\(`), "length("},
 	{regexp.MustCompile(`(?i)\bN?VARCHAR\(MAX\)`), "text"},
 	{regexp.MustCompile(`(?i)\bNVARCHAR\(`), "varchar("},
 	{regexp.MustCompile(`(?i)\bVARBINARY\(MAX\)`), "bytea"},
