@@ -135,6 +135,9 @@ type Informant interface {
 type Keeper interface {
 	// Keeps says why the server keeps no results, nil where it does.
 	Keeps() error
+	// Declare returns the options that each column of a foreign table is declared with which reads a table of Maker's, of columns by name
+	// and Postgres type, AnyEnum for an enum's; 0A000 for a type whose values the engine cannot keep as they are.
+	Declare(columns []Column) ([]map[string]string, error)
 	// Kept lists the tables whose names begin with prefix, among those where Maker makes them.
 	Kept(ctx context.Context, prefix string) ([]string, error)
 	// Forget drops one of them.
@@ -146,8 +149,7 @@ const AnyEnum = "anyenum"
 
 // Maker is a Tx of a Keeper.
 type Maker interface {
-	// Make makes a table of columns by name and Postgres type, AnyEnum for an enum's, which a Target without schema_name means; 0A000 for a type whose
-	// values the engine cannot keep as they are.
+	// Make makes a table of columns that Keeper.Declare takes, which a Target without schema_name means.
 	Make(ctx context.Context, table string, columns []Column) error
 	// Fill makes such a table of the rows of q and returns how many there are. Where these have other types than Make gives the
 	// columns, there is no table then, and ok is false.

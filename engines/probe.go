@@ -10,7 +10,7 @@ type Probes struct {
 	Rows func(n int64, width int) string
 	// Blocking computes for hours before its first row.
 	Blocking string
-	// FailAt yields rows and fails with FailCode when it comes to row n.
+	// FailAt yields rows and fails with FailCode when it comes to row n; nil where a statement has failed before its first row.
 	FailAt   func(n int64) string
 	FailCode string
 	// Errors are statements that fail at once, with their SQLSTATE.

@@ -58,12 +58,12 @@ var limits38 = []enginetest.Type{
 		Want: []string{"0.1234567890123456789012345678901234567", "-9"}},
 	{SQL: "SELECT unnest([DATE '0001-01-01', DATE '9999-12-31']) AS x", Field: engines.Field{Name: "x", OID: 1082, Typmod: -1}, Want: []string{"0001-01-01", "9999-12-31"}},
 	{SQL: "SELECT unnest([TIME '00:00:00', TIME '23:59:59.999999']) AS x", Field: engines.Field{Name: "x", OID: 1083, Typmod: -1}, Want: []string{"00:00:00.000000", "23:59:59.999999"}},
-	{SQL: "SELECT unnest([TIMESTAMP '0001-01-01 00:00:00', TIMESTAMP '9999-12-31 23:59:59.999999']) AS x", Field: engines.Field{Name: "x", OID: 1114, Typmod: -1},
+	{SQL: "SELECT unnest([DATETIME '0001-01-01 00:00:00', DATETIME '9999-12-31 23:59:59.999999']) AS x", Field: engines.Field{Name: "x", OID: 1114, Typmod: -1},
 		Want: []string{"0001-01-01T00:00:00", "9999-12-31T23:59:59.999999"}},
-	{SQL: "SELECT unnest([TIMESTAMPTZ '0001-01-01 00:00:00+00', TIMESTAMPTZ '9999-12-31 23:59:59.999999+00']) AS x", Field: engines.Field{Name: "x", OID: 1184, Typmod: -1},
+	{SQL: "SELECT unnest([TIMESTAMP '0001-01-01 00:00:00+00', TIMESTAMP '9999-12-31 23:59:59.999999+00']) AS x", Field: engines.Field{Name: "x", OID: 1184, Typmod: -1},
 		Want: []string{"0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"}},
 	{SQL: "SELECT 'é' || chr(10) AS x", Field: engines.Field{Name: "x", OID: 25, Typmod: -1}, Want: []string{"é\n"}},
-	{SQL: "SELECT '\\x00\\xFF'::BLOB AS x", Field: engines.Field{Name: "x", OID: 17, Typmod: -1}, Want: []string{"AP8="}},
+	{SQL: "SELECT '\\\\x00\\\\xFF'::BLOB AS x", Field: engines.Field{Name: "x", OID: 17, Typmod: -1}, Want: []string{"AP8="}},
 	{SQL: "SELECT [1, 2]::BIGINT[] AS x", Field: engines.Field{Name: "x", OID: 1016, Typmod: -1}, Want: []string{"[1,2]"}},
 }
 

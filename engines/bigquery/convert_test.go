@@ -49,7 +49,7 @@ func TestConvert(t *testing.T) {
 		{"'x'", typed(oidInt8), "HV004"},
 		{"1", typed(oidText), "HV004"},
 		{"1", typed(oidBool), "HV004"},
-		{"TIMESTAMP '2024-01-01 00:00:00'", typed(oidTimestampTZ), "HV004"},
+		{"DATETIME '2024-01-01 00:00:00'", typed(oidTimestampTZ), "HV004"},
 		{"[1, 2]::BIGINT[]", typed(1007), "[1,2]"},
 		{"[1, 2]::BIGINT[]", typed(1009), "HV004"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/pgerr"
@@ -15,6 +16,8 @@ type Engine struct {
 	client   *client
 	project  string
 	location string
+	dataset  string
+	handles  bool
 	limits   limits
 
 	canceling sync.WaitGroup // requests that are under way and that nobody waits for
@@ -24,6 +27,8 @@ type Engine struct {
 type limits struct {
 	bytes   int64 // billed, 0 for any
 	timeout int64 // milliseconds, 0 for any
+	// expiration is how long tables for handles stay at most, 0 for ever.
+	expiration time.Duration
 }
 
 var (
@@ -36,7 +41,9 @@ func newEngine(s engines.Server) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{server: s.Name, client: c, project: s.Options["project"], location: s.Options["location"]}
+	e := &Engine{server: s.Name, client: c, project: s.Options["project"], location: s.Options["location"], dataset: s.Options["dataset"]}
+	e.handles, _ = engines.ParseBool(s.Options["handles"], false)
+	e.limits.expiration = seconds(s.Options["handle_expiration"], 0)
 	e.limits.bytes, _ = strconv.ParseInt(s.Options["maximum_bytes_billed"], 10, 64)
 	e.limits.timeout = seconds(s.Options["job_timeout"], 0).Milliseconds()
 	return e, nil
@@ -53,12 +60,6 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 		return nil, pgerr.AtServer(e.server, err)
 	}
 	return s, nil
-}
-
-// Begin refuses: nothing is written.
-func (e *Engine) Begin(context.Context) (engines.Tx, error) {
-	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of BigQuery cannot be written to"),
-		"Write by BigQuery's own means."))
 }
 
 // Ping has the service look at a statement without running it, which costs nothing.

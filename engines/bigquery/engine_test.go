@@ -39,7 +39,7 @@ func TestNamed(t *testing.T) {
 		"$1": "@p1", "a = $12 AND b": "a = @p12 AND b", `'$1\'$2' || $3`: `'$1\'$2' || @p3`, "`$1\\`$2` = $1": "`$1\\`$2` = @p1",
 		`"$1" = $2 -- $3`: `"$1" = @p2 -- $3`, "1 # it's\n + $1": "1 # it's\n + @p1", "$": "$", "'open $1": "'open $1", "$0": "$0",
 	} {
-		if got := named(sql); got != want {
+		if got, _ := named(sql); got != want {
 			t.Errorf("%s: %s, want %s", sql, got, want)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,30 +48,21 @@ func (e *Engine) execute(ctx context.Context, q engines.Query) (*result, error) 
 // job is what the service is told to run. The project may have another default time zone than UTC.
 func (e *Engine) job(q engines.Query) *rest.Job {
 	standard := false
+	text, types := named(q.SQL)
 	query := &rest.JobConfigurationQuery{
-		Query: named(q.SQL), UseLegacySql: &standard, MaximumBytesBilled: e.limits.bytes,
+		Query: text, UseLegacySql: &standard, MaximumBytesBilled: e.limits.bytes,
 		ConnectionProperties: []*rest.ConnectionProperty{{Key: "time_zone", Value: "UTC"}},
 	}
 	for i, v := range q.Args {
 		if i == 0 {
 			query.ParameterMode = "NAMED"
 		}
-		query.QueryParameters = append(query.QueryParameters, parameter(i+1, v))
+		query.QueryParameters = append(query.QueryParameters, parameter(i+1, v, types[i+1]))
 	}
 	return &rest.Job{
 		JobReference:  &rest.JobReference{ProjectId: e.project, Location: e.location, JobId: jobID()},
 		Configuration: &rest.JobConfiguration{Query: query, JobTimeoutMs: e.limits.timeout, Labels: labels(q.Tag)},
 	}
-}
-
-func parameter(n int, v *string) *rest.QueryParameter {
-	p := &rest.QueryParameter{Name: "p" + strconv.Itoa(n), ParameterType: &rest.QueryParameterType{Type: "STRING"}, ParameterValue: &rest.QueryParameterValue{}}
-	if v == nil {
-		p.ParameterValue.NullFields = []string{"Value"}
-	} else {
-		p.ParameterValue.Value, p.ParameterValue.ForceSendFields = *v, []string{"Value"}
-	}
-	return p
 }
 
 // jobID names a job before the service knows of it, so that it runs once however often it is asked for, and can be cancelled.

@@ -31,6 +31,8 @@ var serverOptions = []engines.Option{
 	{Name: "location", Doc: "where the datasets are, such as EU or us-east1; without it the service finds out"},
 	{Name: "maximum_bytes_billed", Doc: "how many bytes a statement may be billed for: one that would be for more fails (54000) and costs nothing", Check: checkBytes},
 	{Name: "job_timeout", Doc: "seconds after which the service ends a job", Check: engines.CheckSeconds},
+	{Name: "handles", Default: "false", Doc: "whether results of queries may be kept as tables of the server's dataset", Check: engines.CheckBool},
+	{Name: "handle_expiration", Doc: "seconds after which the service drops such a table even if its handle is left; without it, it stays as long as the handle", Check: engines.CheckSeconds},
 	{Name: "connect_timeout", Default: "30", Doc: "seconds to wait for an answer to one request", Check: engines.CheckSeconds},
 	{Name: "endpoint", Doc: "URL of the REST API where it is not Google's: of a private endpoint, or of an emulator", Check: checkEndpoint},
 	{Name: "storage_endpoint", Doc: "host:port of the Storage Read API where it is not Google's", Check: checkAddress},

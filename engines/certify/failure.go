@@ -30,6 +30,9 @@ func wantCode(err error, code string) error {
 // midStreamFailure demands that a failure after rows is an error, not an end, and stays one.
 func midStreamFailure(ctx context.Context, h Harness) error {
 	const at = 300_000
+	if h.FailAt == nil {
+		return Skip("a statement of the server's fails before its first row")
+	}
 	return h.withStream(ctx, h.FailAt(at), func(ctx context.Context, s engines.Stream) error {
 		rows, err := Drain(ctx, s)
 		if err == nil {

@@ -24,6 +24,8 @@ type column struct {
 
 // values are a column's values in one block.
 type values interface {
+	// prefix reads what stands before the values of a block that has any, in those of a part before the values of the whole.
+	prefix(r *reader) error
 	// read takes so many values in, in place of those before.
 	read(r *reader, rows int) error
 	// data returns them as Arrow data, with a bitmap of which are not NULL (nil: all of them).
@@ -61,6 +63,17 @@ func (c *column) again(r *reader) error {
 	return err
 }
 
+// load takes in the column's values of a block.
+func (c *column) load(r *reader, rows int) error {
+	if rows == 0 {
+		return nil
+	}
+	if err := c.values.prefix(r); err != nil {
+		return err
+	}
+	return c.values.read(r, rows)
+}
+
 // header reads how many columns and rows a block has.
 func header(r *reader) (columns, rows int, err error) {
 	if columns, err = r.count(); err == nil {
@@ -74,7 +87,8 @@ const deepest = 20
 
 // newColumn makes the column for a type; HV004 where it has no counterpart in Postgres.
 func newColumn(name, remote string, depth int) (*column, error) {
-	t, nullable := parseType(remote).plain()
+	whole := parseType(remote)
+	t, nullable := whole.plain()
 	c := &column{field: engines.Field{Name: name, Typmod: -1}, remote: remote}
 	if depth > deepest || !c.scalar(t) && !c.texts(t) && !c.nested(t, depth) {
 		return nil, unmapped(name, remote)
@@ -82,7 +96,22 @@ func newColumn(name, remote string, depth int) (*column, error) {
 	if nullable {
 		c.values = &nullables{values: c.values}
 	}
+	if whole.isCoded() {
+		c.values = &coded{values: c.values, nullable: nullable}
+	}
 	return c, nil
+}
+
+// declare makes Booleans of numbers where home has a column of these: older servers have no such type, and what they compute is 0 or 1.
+func (c *column) declare(wanted []engines.Field, i int) {
+	t, nullable := parseType(c.remote).plain()
+	if i >= len(wanted) || wanted[i].OID != oidBool || t.text != "UInt8" {
+		return
+	}
+	c.scalar(parseType("Bool"))
+	if nullable {
+		c.values = &nullables{values: c.values}
+	}
 }
 
 func (c *column) scalar(t typeName) bool {
@@ -126,6 +155,8 @@ func (f *fixed) read(r *reader, rows int) (err error) {
 	f.convert(f.out, f.raw, rows)
 	return nil
 }
+
+func (f *fixed) prefix(*reader) error { return nil }
 
 func (f *fixed) data(rows int, valid []byte) arrow.ArrayData {
 	if f.convert == nil {
@@ -172,6 +203,8 @@ func (s *chars) read(r *reader, rows int) error {
 	}
 	return nil
 }
+
+func (s *chars) prefix(*reader) error { return nil }
 
 func appendBytes(dst []byte, r *reader, n int) ([]byte, error) {
 	at := len(dst)
@@ -225,6 +258,7 @@ func (s *spelled) read(r *reader, rows int) error {
 }
 
 func (s *spelled) data(rows int, valid []byte) arrow.ArrayData { return s.chars.data(rows, valid) }
+func (s *spelled) prefix(*reader) error                        { return nil }
 func (s *spelled) weigh(i int) int                             { return s.chars.weigh(i) }
 
 // nullables are values of which some are NULL.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicedb/sluice/engines"
@@ -16,11 +17,14 @@ import (
 // config is what a server's options and the user mapping say.
 type config struct {
 	host, port               string
+	http                     bool                    // speaks HTTP
+	version                  atomic.Pointer[version] // of the server, once it is known; HTTP's transport asks for it
 	database, user, password string
 	timeout                  time.Duration
 	settings                 []setting
 
 	secure, trusting     bool
+	handles              bool
 	authorities, named   string // files and names for TLS, empty for the usual ones
 	certificate, keyFile string
 }
@@ -30,6 +34,16 @@ type setting struct {
 	name  string
 	value uint64
 }
+
+// Values of option protocol.
+const (
+	overNative = "native"
+	overHTTP   = "http"
+)
+
+type usage struct{ http, secure bool }
+
+var usualPorts = map[usage]string{{false, false}: "9000", {false, true}: "9440", {true, false}: "8123", {true, true}: "8443"}
 
 func newConfig(s engines.Server) (*config, error) {
 	if err := checkServer(s.Options); err != nil {
@@ -50,14 +64,18 @@ func newConfig(s engines.Server) (*config, error) {
 	if c.trusting, err = engines.ParseBool(server["skip_verify"], false); err != nil {
 		return nil, invalid("skip_verify", err)
 	}
+	if c.handles, err = engines.ParseBool(server["handles"], false); err != nil {
+		return nil, invalid("handles", err)
+	}
 	numbers := map[string]uint64{}
 	for _, name := range []string{"connect_timeout", "max_block_size", "max_execution_time"} {
 		if numbers[name], err = strconv.ParseUint(strings.TrimSpace(server[name]), 10, 31); err != nil {
 			return nil, invalid(name, err)
 		}
 	}
-	if c.timeout = time.Duration(numbers["connect_timeout"]) * time.Second; c.port == "" {
-		c.port = map[bool]string{false: "9000", true: "9440"}[c.secure]
+	c.timeout, c.http = time.Duration(numbers["connect_timeout"])*time.Second, server["protocol"] == overHTTP
+	if c.port == "" {
+		c.port = usualPorts[usage{c.http, c.secure}]
 	}
 	for _, name := range []string{"max_block_size", "max_execution_time"} {
 		if numbers[name] > 0 {

@@ -55,8 +55,9 @@ func conformance(open func(ctx context.Context) (engines.Engine, error), running
 }
 
 func TestConformance(t *testing.T) {
-	s := server(t)
-	remote := clickhousetest.Start(t)
-	enginetest.Run(t, conformance(func(ctx context.Context) (engines.Engine, error) { return Wrapper{}.Open(ctx, s) },
-		func() int { return remote.Running(t) }))
+	overEach(t, func(t *testing.T, s engines.Server) {
+		remote := clickhousetest.Start(t)
+		enginetest.Run(t, conformance(func(ctx context.Context) (engines.Engine, error) { return Wrapper{}.Open(ctx, s) },
+			func() int { return remote.Running(t) }))
+	})
 }

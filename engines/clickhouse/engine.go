@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/keep"
 	"github.com/sluicedb/sluice/engines/pool"
 	"github.com/sluicedb/sluice/pgerr"
 )
@@ -38,22 +39,26 @@ func newEngine(server string, c *config) *Engine {
 
 // Open starts q on a connection of its own.
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
-	sql, err := bind(q.SQL, q.Args)
-	if err != nil {
-		return nil, pgerr.AtServer(e.server, err)
-	}
 	for {
-		settings := e.settings()
 		c, err := e.pool.Acquire(ctx)
 		if err != nil {
 			return nil, pgerr.AtServer(e.server, err)
 		}
-		s, err := begin(ctx, e, c, sql, q.Tag, settings)
-		if err == nil {
+		what := statement{tag: q.Tag, settings: e.settings()}
+		if what.sql, what.parameters, err = bind(q.SQL, q.Args, c.binds()); err != nil {
+			e.giveBack(c)
+			return nil, pgerr.AtServer(e.server, err)
+		}
+		s, err := begin(ctx, e, c, what, q.Fields)
+		switch {
+		case err == nil:
 			return s, nil
+		case err == errNoColumns:
+			e.giveBack(c)
+			return e.empty(ctx, q)
 		}
 		gone := e.discard(c) && isLost(err) // while it was idle: the statement has not been answered, and only reads
-		if ctx.Err() == nil && (gone || e.withoutSettings(err, settings)) {
+		if ctx.Err() == nil && (gone || e.withoutSettings(err, what.settings)) {
 			continue
 		}
 		return nil, pgerr.AtServer(e.server, pgerr.Interrupted(ctx, err))
@@ -79,6 +84,15 @@ func (e *Engine) withoutSettings(err error, sent []setting) bool {
 	return true
 }
 
+// giveBack returns a connection whose statement has ended to the pool, if it can be used again.
+func (e *Engine) giveBack(c *connection) {
+	if c.reusable() {
+		e.pool.Release(c)
+	} else {
+		e.discard(c)
+	}
+}
+
 // discard closes a connection that is broken, and reports whether it had been idle before.
 func (e *Engine) discard(c *connection) bool {
 	e.pool.Lost()
@@ -89,8 +103,11 @@ func (e *Engine) discard(c *connection) bool {
 // Idle is how many connections wait to be used again.
 func (e *Engine) Idle() int { return e.pool.Idle() }
 
-// Begin refuses: ClickHouse has no transactions that could be undone with home's.
+// Begin refuses where no handles are taken: ClickHouse has no transactions that could be undone with home's.
 func (e *Engine) Begin(context.Context) (engines.Tx, error) {
+	if e.Keeps() == nil {
+		return keep.Begin(e.server, keepRules, e), nil
+	}
 	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of ClickHouse cannot be written to"),
 		"Write to them by a client of ClickHouse."))
 }
@@ -106,7 +123,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 		err = c.ping()
 		stop()
 		if err == nil {
-			e.pool.Release(c)
+			e.giveBack(c)
 			return nil
 		}
 		if !e.discard(c) || ctx.Err() != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"strings"
 	"testing"
@@ -15,7 +16,10 @@ import (
 
 // TestConnecting fails to connect in many ways, each of which names the server and what to do.
 func TestConnecting(t *testing.T) {
-	good := server(t)
+	overEach(t, checkConnecting)
+}
+
+func checkConnecting(t *testing.T, good engines.Server) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +32,7 @@ func TestConnecting(t *testing.T) {
 			if err != nil {
 				return
 			}
+			_, _ = c.Read(make([]byte, 1<<10))
 			_, _ = io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n")
 			_ = c.Close()
 		}
@@ -35,19 +40,13 @@ func TestConnecting(t *testing.T) {
 	for _, c := range []struct{ option, value, code, says string }{
 		{"port", "1", "08001", "127.0.0.1:1"},
 		{"host", "no.such.host.invalid", "08001", "no.such.host.invalid"},
-		{"port", port, "08P01", "malformed"},
+		{"port", port, "08P01", map[bool]string{false: "malformed", true: "400 Bad Request"}[good.Options["protocol"] == overHTTP]},
 		{"secure", "true", "08001", "127.0.0.1"},
 		{"user", "nobody", "28P01", "nobody"},
 		{"password", "wrong", "28P01", "analyst"},
 		{"database", "nope", "3F000", "nope"},
 	} {
-		s := engines.Server{Name: "events", Options: map[string]string{}, Mapping: map[string]string{}}
-		for k, v := range good.Options {
-			s.Options[k] = v
-		}
-		for k, v := range good.Mapping {
-			s.Mapping[k] = v
-		}
+		s := engines.Server{Name: "events", Options: maps.Clone(good.Options), Mapping: maps.Clone(good.Mapping)}
 		if c.option == "user" || c.option == "password" {
 			s.Mapping[c.option] = c.value
 		} else {
@@ -85,7 +84,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%v: %v; want %q", c.options, err, c.code)
 		}
 	}
-	for name, value := range map[string]string{"port": "70000", "connect_timeout": "0", "max_block_size": "x", "secure": "perhaps"} {
+	for name, value := range map[string]string{"port": "70000", "protocol": "https", "connect_timeout": "0", "max_block_size": "x", "secure": "perhaps"} {
 		for _, o := range serverOptions {
 			if o.Name == name && o.Check(value) == nil {
 				t.Errorf("option %s takes %q", name, value)
@@ -96,7 +95,10 @@ func TestOptions(t *testing.T) {
 
 // TestReader reads as a user who may not set anything.
 func TestReader(t *testing.T) {
-	s := server(t)
+	overEach(t, checkReader)
+}
+
+func checkReader(t *testing.T, s engines.Server) {
 	s.Mapping = map[string]string{"user": "reader", "password": "read"}
 	e := open(t, s)
 	for range 2 {
@@ -111,7 +113,11 @@ func TestReader(t *testing.T) {
 
 // TestReconnect has connections that wait break: the next statement gets a new one.
 func TestReconnect(t *testing.T) {
-	e := open(t, server(t))
+	overEach(t, checkReconnect)
+}
+
+func checkReconnect(t *testing.T, s engines.Server) {
+	e := open(t, s)
 	if err := errors.Join(e.Ping(t.Context()), e.Ping(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -141,29 +147,36 @@ func breakIdle(t *testing.T, e *Engine) {
 
 // TestBroken has the connection break in the middle of rows, which is an error and no end.
 func TestBroken(t *testing.T) {
-	e := open(t, server(t))
-	s, err := e.Open(t.Context(), engines.Query{SQL: "SELECT number FROM system.numbers"})
+	overEach(t, checkBroken)
+}
+
+func checkBroken(t *testing.T, s engines.Server) {
+	e := open(t, s)
+	rows, err := e.Open(t.Context(), engines.Query{SQL: "SELECT number FROM system.numbers"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer rows.Close()
 	for range 3 {
-		if _, err := s.Next(t.Context()); err != nil {
+		if _, err := rows.Next(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_ = s.(*stream).connection.socket.Close()
+	_ = rows.(*stream).connection.socket.Close()
 	for err == nil {
-		_, err = s.Next(t.Context())
+		_, err = rows.Next(t.Context())
 	}
-	if _, again := s.Next(t.Context()); code(err) != "08006" || code(again) != "08006" {
+	if _, again := rows.Next(t.Context()); code(err) != "08006" || code(again) != "08006" {
 		t.Errorf("%v, then %v", err, again)
 	}
 }
 
 // TestServerLimit has the server end a statement by its own limit, which is told apart from the client's cancel.
 func TestServerLimit(t *testing.T) {
-	s := server(t)
+	overEach(t, checkServerLimit)
+}
+
+func checkServerLimit(t *testing.T, s engines.Server) {
 	s.Options["max_execution_time"] = "1"
 	var pe *pgconn.PgError
 	if err := failure(t.Context(), open(t, s), "SELECT sum(number) FROM system.numbers"); !errors.As(err, &pe) || pe.Code != "57014" || !strings.Contains(pe.Hint, "max_execution_time") {
@@ -178,9 +191,12 @@ func TestServerLimit(t *testing.T) {
 
 // TestIntrospect lists tables and views, and says what their columns are.
 func TestIntrospect(t *testing.T) {
-	s := server(t, "DROP DATABASE IF EXISTS listed", "CREATE DATABASE listed", "CREATE TABLE listed.b (id UInt64, n LowCardinality(Nullable(String)), a Array(Nullable(Int32)), s AggregateFunction(sum, Int8)) ENGINE = Memory",
+	overEach(t, checkIntrospect, "DROP DATABASE IF EXISTS listed", "CREATE DATABASE listed", "CREATE TABLE listed.b (id UInt64, n LowCardinality(Nullable(String)), a Array(Nullable(Int32)), s AggregateFunction(sum, Int8)) ENGINE = Memory",
 		"CREATE VIEW listed.a AS SELECT 1 AS one, tuple(1, 'x') AS pair", "CREATE TABLE listed.m (k Int32) ENGINE = MergeTree ORDER BY k",
 		"CREATE MATERIALIZED VIEW listed.v ENGINE = MergeTree ORDER BY k AS SELECT k FROM listed.m")
+}
+
+func checkIntrospect(t *testing.T, s engines.Server) {
 	e := open(t, s)
 	tables, err := e.Introspect(t.Context(), "listed")
 	if err != nil {
@@ -203,5 +219,15 @@ func TestIntrospect(t *testing.T) {
 	}
 	if _, err := e.Introspect(t.Context(), "nope"); code(err) != "HV00Q" {
 		t.Error(err)
+	}
+}
+
+// TestDescribeJSON leaves documents out where they are not read.
+func TestDescribeJSON(t *testing.T) {
+	for remote, want := range map[string]string{"JSON": "jsonb", "Array(JSON(a Int8))": "jsonb[]", "Tuple(a Nullable(JSON))": "jsonb", "String": "text"} {
+		over := (&Engine{config: &config{http: true}}).describe("x", remote)
+		if native := (&Engine{config: &config{}}).describe("x", remote); over.Type != want || (native.Type == "") != (want != "text") {
+			t.Errorf("%s: %q, natively %q", remote, over.Type, native.Type)
+		}
 	}
 }

@@ -112,6 +112,15 @@ func isSettingRefused(message string) bool {
 	return strings.Contains(message, "setting") && strings.Contains(message, "readonly mode")
 }
 
+// isNetwork reports whether an error is one of a socket.
+func isNetwork(err error) bool {
+	var ne *net.OpError
+	return errors.As(err, &ne) || interrupted(err)
+}
+
+// errNoColumns says that an answer is empty: of no rows, where these are all there is, or of a statement that has none.
+var errNoColumns = errors.New("no columns")
+
 // isRemote reports whether an error is one that the server has sent: the statement has ended with it.
 func isRemote(err error) bool {
 	var r remote

@@ -39,16 +39,16 @@ func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table
 	}
 	for _, r := range rows {
 		if i, ok := places[r[0]]; ok {
-			tables[i].Columns = append(tables[i].Columns, describe(r[1], r[2]))
+			tables[i].Columns = append(tables[i].Columns, e.describe(r[1], r[2]))
 		}
 	}
 	return tables, nil
 }
 
-// describe says what a column is in Postgres.
-func describe(name, remote string) engines.Column {
+// describe says what a column is in Postgres. Over the native protocol documents come in a form that is not read.
+func (e *Engine) describe(name, remote string) engines.Column {
 	out := engines.Column{Name: name, RemoteType: remote, Options: map[string]string{"remote_type": remote}}
-	if c, err := newColumn(name, remote, 0); err == nil {
+	if c, err := newColumn(name, remote, 0); err == nil && (e.config.http || !parseType(remote).has("JSON")) {
 		out.Type = c.postgre
 	}
 	_, nullable := parseType(remote).plain()
@@ -62,6 +62,16 @@ func (e *Engine) texts(ctx context.Context, sql string, args ...string) ([][]str
 	for i := range args {
 		q.Args = append(q.Args, &args[i])
 	}
+	return e.table(ctx, q)
+}
+
+// table is texts for any statement.
+func (e *Engine) table(ctx context.Context, q engines.Query) ([][]string, error) {
+	return e.textsOf(ctx, q)
+}
+
+// textsOf is texts of a query.
+func (e *Engine) textsOf(ctx context.Context, q engines.Query) ([][]string, error) {
 	s, err := e.Open(ctx, q)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,10 @@ package clickhouse
 import (
 	"encoding/hex"
 	stdjson "encoding/json"
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -20,12 +22,30 @@ type json struct {
 	documents
 }
 
+// written are documents that the server has written as text.
+type written struct{ chars }
+
+// writtenAsText is the form of a block's documents, of which others are made of many columns.
+const writtenAsText = 1
+
+func (w *written) prefix(r *reader) error {
+	form, err := r.uint64()
+	if err == nil && form != writtenAsText {
+		err = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the foreign server sends JSON in a form that is not known"),
+			`Set option "protocol" of the server to 'http', for which ClickHouse 25.3 or later writes it as text, or declare the column as text.`)
+	}
+	return err
+}
+
 // documents are read as columns, and written as JSON.
 type documents interface {
+	prefix(r *reader) error
 	take(r *reader, rows int) error
 	// write appends document i.
 	write(dst []byte, i int) ([]byte, error)
 }
+
+func (j *json) prefix(r *reader) error { return j.documents.prefix(r) }
 
 func (j *json) read(r *reader, rows int) (err error) {
 	if err = j.take(r, rows); err != nil {
@@ -73,6 +93,15 @@ func newObject(args []string, depth int) *object {
 	return o
 }
 
+func (o *object) prefix(r *reader) error {
+	for _, p := range o.parts {
+		if err := p.values.prefix(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (o *object) take(r *reader, rows int) error {
 	o.arrays = o.arrays[:0]
 	for _, p := range o.parts {
@@ -112,6 +141,8 @@ type dictionary struct {
 	pair  *object
 	spans lists
 }
+
+func (d *dictionary) prefix(r *reader) error { return d.pair.prefix(r) }
 
 func (d *dictionary) take(r *reader, rows int) error {
 	d.spans.child = &column{values: pairs{d.pair}}
@@ -172,6 +203,8 @@ func appendJSON(dst []byte, a arrow.Array, i int, oid uint32) ([]byte, error) {
 	case *array.Timestamp:
 		t := time.UnixMicro(int64(a.Value(i))).UTC()
 		return append(t.AppendFormat(append(dst, '"'), "2006-01-02T15:04:05.999999-07:00"), '"'), nil
+	case *array.MonthDayNanoInterval:
+		return appendSpan(dst, a.Value(i).Nanoseconds), nil
 	case *array.Date32:
 		return append(a.Value(i).ToTime().AppendFormat(append(dst, '"'), time.DateOnly), '"'), nil
 	case *array.FixedSizeBinary:
@@ -188,6 +221,21 @@ func appendJSON(dst []byte, a arrow.Array, i int, oid uint32) ([]byte, error) {
 		return appendList(dst, a, i, oid)
 	}
 	return append(dst, a.ValueStr(i)...), nil // integers, decimals and truth values
+}
+
+// appendSpan writes nanoseconds as Postgres writes an interval, which ends at the microsecond.
+func appendSpan(dst []byte, nanoseconds int64) []byte {
+	dst = append(dst, '"')
+	if nanoseconds < 0 {
+		dst, nanoseconds = append(dst, '-'), -nanoseconds
+	}
+	micros := nanoseconds / 1000
+	seconds := micros / 1_000_000
+	dst = fmt.Appendf(dst, "%02d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+	if rest := micros % 1_000_000; rest > 0 {
+		dst = append(dst, strings.TrimRight(fmt.Sprintf(".%06d", rest), "0")...)
+	}
+	return append(dst, '"')
 }
 
 // elementOf are the types whose arrays hold text that is no string.

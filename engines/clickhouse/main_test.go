@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,6 +25,21 @@ func server(t testing.TB, statements ...string) engines.Server {
 		Name: "events", Options: map[string]string{"host": s.Host, "port": s.Port},
 		Mapping: map[string]string{"user": "analyst", "password": "secret"},
 	}
+}
+
+// overEach runs a test over each protocol.
+func overEach(t *testing.T, test func(t *testing.T, s engines.Server), statements ...string) {
+	native := server(t, statements...)
+	t.Run(overNative, func(t *testing.T) { test(t, native) })
+	t.Run(overHTTP, func(t *testing.T) { test(t, overWeb(t, native)) })
+}
+
+// overWeb turns the objects of server into those for its HTTP interface.
+func overWeb(t testing.TB, s engines.Server) engines.Server {
+	t.Helper()
+	s.Options = maps.Clone(s.Options)
+	s.Options["protocol"], s.Options["port"] = overHTTP, clickhousetest.Start(t).HTTP
+	return s
 }
 
 // open opens an engine and closes it with the test.

@@ -27,6 +27,9 @@ func (c *column) nested(t typeName, depth int) bool {
 		c.json(&dictionary{pair: pair})
 	case t.name == "Nested" && len(t.args) > 0:
 		return c.list(parseType("Array(Tuple("+t.text[len("Nested("):]+")"), depth)
+	case t.name == "JSON":
+		c.json(nil)
+		c.values = &written{chars{typ: c.typ}}
 	case t.text == "Point":
 		return c.nested(parseType("Tuple(Float64, Float64)"), depth)
 	default:
@@ -85,6 +88,8 @@ func (l *lists) read(r *reader, rows int) (err error) {
 	l.total = int(last)
 	return l.child.values.read(r, l.total)
 }
+
+func (l *lists) prefix(r *reader) error { return l.child.values.prefix(r) }
 
 // span returns the elements of array i.
 func (l *lists) span(i int) (from, to int) {

@@ -8,10 +8,18 @@ import (
 	"github.com/sluicedb/sluice/engines"
 )
 
+// statement is what a server is sent.
+type statement struct {
+	sql        string
+	parameters []string // values of $1…$n that stand beside it
+	tag        engines.Tag
+	settings   []setting
+}
+
 // start sends a statement.
-func (c *connection) start(sql string, tag engines.Tag, settings []setting) error {
+func (c *native) start(s statement) error {
 	out := appendSizes(nil, clientQuery)
-	out = appendText(out, queryID(tag))
+	out = appendText(out, queryID(s.tag))
 	out = append(out, 1) // of a client's own
 	out = appendTexts(out, "", "", "0.0.0.0:0")
 	out = append(out, 1) // over TCP
@@ -20,12 +28,12 @@ func (c *connection) start(sql string, tag engines.Tag, settings []setting) erro
 	out = appendSizes(out, 1, 0, revision)
 	out = appendText(out, "") // quota key
 	out = appendSizes(out, 0) // the last part of the version
-	for _, s := range settings {
-		out = appendSizes(appendText(out, s.name), s.value)
+	for _, o := range s.settings {
+		out = appendSizes(appendText(out, o.name), o.value)
 	}
 	out = appendText(out, "")
 	out = appendSizes(out, stageComplete, 0) // not compressed
-	out = appendText(out, tag.Comment()+sql)
+	out = appendText(out, s.tag.Comment()+s.sql)
 	_, err := c.socket.Write(appendNoData(out))
 	return err
 }
@@ -50,7 +58,7 @@ func appendNoData(out []byte) []byte {
 }
 
 // block reads on to the next block of rows, whose columns take fills: false at the statement's end.
-func (c *connection) block(take func(r *reader) (rows int, err error)) (rows int, more bool, err error) {
+func (c *native) block(take func(r *reader) (rows int, err error)) (rows int, more bool, err error) {
 	for {
 		packet, err := c.in.size()
 		if err != nil {
@@ -69,7 +77,7 @@ func (c *connection) block(take func(r *reader) (rows int, err error)) (rows int
 		case serverProfile:
 			err = c.profile()
 		case serverTotals, serverExtremes, serverLog:
-			_, err = c.data(c.ignore)
+			_, err = c.data(ignore)
 		default:
 			err = malformed()
 		}
@@ -80,7 +88,7 @@ func (c *connection) block(take func(r *reader) (rows int, err error)) (rows int
 }
 
 // data reads a block behind its packet's number: a name, what is said of it, and its columns.
-func (c *connection) data(take func(r *reader) (int, error)) (int, error) {
+func (c *native) data(take func(r *reader) (int, error)) (int, error) {
 	if _, err := c.in.text(); err != nil {
 		return 0, err
 	}
@@ -107,19 +115,19 @@ func (c *connection) data(take func(r *reader) (int, error)) (int, error) {
 }
 
 // ignore reads a block that nobody wants, whatever its columns are.
-func (c *connection) ignore(r *reader) (int, error) {
+func ignore(r *reader) (int, error) {
 	columns, rows, err := header(r)
 	for i := 0; err == nil && i < columns; i++ {
 		var col *column
 		if col, err = readColumn(r); err == nil {
-			err = col.values.read(r, rows)
+			err = col.load(r, rows)
 		}
 	}
 	return rows, err
 }
 
 // profile skips what the server tells at the end.
-func (c *connection) profile() error {
+func (c *native) profile() error {
 	if err := c.sizes(3); err != nil {
 		return err
 	}
@@ -133,7 +141,7 @@ func (c *connection) profile() error {
 }
 
 // exception reads an error: the outermost one, and what it was caused by.
-func (c *connection) exception() error {
+func (c *native) exception() error {
 	var first error
 	for {
 		code, err := c.in.int32()

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"maps"
 	"math/big"
 	"net"
 	"os"
@@ -18,12 +20,14 @@ import (
 	"time"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/enginetest"
 )
 
-// relay stands between an engine and its server: what the server sends goes through copy. Its port replaces the server's.
-func relay(t *testing.T, s engines.Server, listener net.Listener, copy func(dst net.Conn, src io.Reader)) {
+// relayed stands between an engine and its server: what the server sends goes through copy. Its port replaces the server's.
+func relayed(t *testing.T, s engines.Server, listener net.Listener, copy func(dst net.Conn, src io.Reader)) engines.Server {
 	t.Helper()
 	address := net.JoinHostPort(s.Options["host"], s.Options["port"])
+	s.Options = maps.Clone(s.Options)
 	_, s.Options["port"], _ = net.SplitHostPort(listener.Addr().String())
 	var all sync.WaitGroup
 	t.Cleanup(all.Wait)
@@ -44,6 +48,7 @@ func relay(t *testing.T, s engines.Server, listener net.Listener, copy func(dst 
 			all.Go(func() { defer both(); copy(client, remote) })
 		}
 	})
+	return s
 }
 
 func listen(t *testing.T) net.Listener {
@@ -61,6 +66,10 @@ const manyRows = "SELECT number, toString(number) AS s FROM system.numbers LIMIT
 
 // TestFaults has the network fail in the middle of rows: always an error, never an end.
 func TestFaults(t *testing.T) {
+	overEach(t, checkFaults)
+}
+
+func checkFaults(t *testing.T, base engines.Server) {
 	for name, copy := range map[string]func(dst net.Conn, src io.Reader){
 		"reset": func(dst net.Conn, src io.Reader) {
 			_, _ = io.CopyN(dst, src, 1<<20)
@@ -78,8 +87,7 @@ func TestFaults(t *testing.T) {
 			}
 		},
 	} {
-		s := server(t)
-		relay(t, s, listen(t), copy)
+		s := relayed(t, base, listen(t), copy)
 		err := failure(t.Context(), open(t, s), manyRows)
 		if c := code(err); c != "08006" && c != "08P01" && c != "54000" {
 			t.Errorf("%s: %v", name, err)
@@ -87,10 +95,25 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestNetwork breaks the network within an answer, as it is done to every engine.
+func TestNetwork(t *testing.T) {
+	overEach(t, func(t *testing.T, s engines.Server) {
+		t.Parallel() // one of its faults is silence
+		enginetest.Faults(t, conformance(nil, nil), net.JoinHostPort(s.Options["host"], s.Options["port"]), func(ctx context.Context, address string) (engines.Engine, error) {
+			moved := engines.Server{Name: s.Name, Options: maps.Clone(s.Options), Mapping: s.Mapping}
+			moved.Options["host"], moved.Options["port"], _ = net.SplitHostPort(address)
+			return Wrapper{}.Open(ctx, moved)
+		})
+	})
+}
+
 // TestSlowBytes has bytes come one by one.
 func TestSlowBytes(t *testing.T) {
-	s := server(t)
-	relay(t, s, listen(t), func(dst net.Conn, src io.Reader) {
+	overEach(t, checkSlowBytes)
+}
+
+func checkSlowBytes(t *testing.T, s engines.Server) {
+	s = relayed(t, s, listen(t), func(dst net.Conn, src io.Reader) {
 		one := make([]byte, 1)
 		for {
 			if _, err := src.Read(one); err != nil {
@@ -108,8 +131,11 @@ func TestSlowBytes(t *testing.T) {
 
 // TestStall has a server stop in the midst of a block: a cancel and Close end the wait.
 func TestStall(t *testing.T) {
-	s := server(t)
-	relay(t, s, listen(t), func(dst net.Conn, src io.Reader) {
+	overEach(t, checkStall)
+}
+
+func checkStall(t *testing.T, s engines.Server) {
+	s = relayed(t, s, listen(t), func(dst net.Conn, src io.Reader) {
 		_, _ = io.CopyN(dst, src, 1<<20)
 		_, _ = io.Copy(io.Discard, src)
 	})
@@ -130,10 +156,14 @@ func TestStall(t *testing.T) {
 
 // TestTLS encrypts, and trusts nobody whose certificate is not signed by whom it knows for the name it asks for.
 func TestTLS(t *testing.T) {
+	overEach(t, checkTLS)
+}
+
+func checkTLS(t *testing.T, s engines.Server) {
 	certificate, authorities := selfSigned(t)
 	listener := tls.NewListener(listen(t), &tls.Config{Certificates: []tls.Certificate{certificate}})
-	base := server(t)
-	relay(t, base, listener, through)
+	base := relayed(t, s, listener, through)
+	base.Options["secure"] = "true"
 	for _, c := range []struct {
 		options map[string]string
 		code    string
@@ -145,10 +175,8 @@ func TestTLS(t *testing.T) {
 		{map[string]string{"sslrootcert": "/no/such/file"}, "HV00D"},
 	} {
 		s := base
-		s.Options = map[string]string{"host": base.Options["host"], "port": base.Options["port"], "secure": "true"}
-		for k, v := range c.options {
-			s.Options[k] = v
-		}
+		s.Options = maps.Clone(base.Options)
+		maps.Copy(s.Options, c.options)
 		err := failure(t.Context(), open(t, s), "SELECT 1")
 		if c.code == "" && !errors.Is(err, io.EOF) || c.code != "" && code(err) != c.code {
 			t.Errorf("%v: %v; want %q", c.options, err, c.code)

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,6 +25,7 @@ const (
 	oidFloat8, oidFloat8s         = 701, 1022
 	oidDate, oidDates             = 1082, 1182
 	oidTimestampTZ, oidTimestamps = 1184, 1185
+	oidInterval, oidIntervals     = 1186, 1187
 	oidNumeric, oidNumerics       = 1700, 1231
 	oidUUID, oidUUIDs             = 2950, 2951
 	oidJSONB, oidJSONBs           = 3802, 3807
@@ -65,6 +67,8 @@ var scalars = map[string]scalar{
 	"Date":     {oidDate, oidDates, -1, "date", 2, arrow.FixedWidthTypes.Date32, widenDays, nil},
 	"Date32":   {oidDate, oidDates, -1, "date", 4, arrow.FixedWidthTypes.Date32, nil, nil},
 	"DateTime": {oidTimestampTZ, oidTimestamps, -1, "timestamp with time zone", 4, instant, widenSeconds, nil},
+	"Time":     {oidInterval, oidIntervals, -1, "interval", 4, arrow.FixedWidthTypes.MonthDayNanoInterval, spanOfSeconds, nil},
+	"BFloat16": {oidFloat4, oidFloat4s, -1, "real", 2, arrow.PrimitiveTypes.Float32, widenFloats, nil},
 	"UUID":     {oidUUID, oidUUIDs, -1, "uuid", 16, &arrow.FixedSizeBinaryType{ByteWidth: 16}, swapHalves, nil},
 	"IPv4":     {oidText, oidTexts, -1, "inet", 4, arrow.BinaryTypes.String, nil, appendIPv4},
 	"IPv6":     {oidText, oidTexts, -1, "inet", 16, arrow.BinaryTypes.String, nil, appendIPv6},
@@ -78,6 +82,8 @@ func scalarOf(t typeName) (scalar, bool) {
 		return scalars[t.name], true
 	case "DateTime64":
 		return fineTime(t.number(0))
+	case "Time64":
+		return fineSpan(t.number(0))
 	case "Enum8", "Enum16":
 		return enum(t)
 	}
@@ -122,6 +128,41 @@ func fineTime(digits int) (scalar, bool) {
 		}
 	}
 	return s, true
+}
+
+// fineSpan is Time64 with so many digits behind the second.
+func fineSpan(digits int) (scalar, bool) {
+	if digits < 0 || digits > 9 {
+		return scalar{}, false
+	}
+	s, times := scalars["Time"], power(9-digits)
+	s.width = 8
+	s.convert = func(dst, src []byte, n int) {
+		for i := range n {
+			putSpan(dst[16*i:], int64(binary.LittleEndian.Uint64(src[8*i:]))*times)
+		}
+	}
+	return s, true
+}
+
+func spanOfSeconds(dst, src []byte, n int) {
+	for i := range n {
+		putSpan(dst[16*i:], int64(int32(binary.LittleEndian.Uint32(src[4*i:])))*int64(time.Second))
+	}
+}
+
+// putSpan writes an interval that is nothing but nanoseconds.
+func putSpan(dst []byte, nanoseconds int64) {
+	clear(dst[:8])
+	binary.LittleEndian.PutUint64(dst[8:], uint64(nanoseconds))
+}
+
+// widenFloats reads floats that are the upper halves of wider ones.
+func widenFloats(dst, src []byte, n int) {
+	for i := range n {
+		clear(dst[4*i : 4*i+2])
+		copy(dst[4*i+2:4*i+4], src[2*i:])
+	}
 }
 
 func power(n int) int64 {

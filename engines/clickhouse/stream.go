@@ -18,6 +18,7 @@ import (
 // for good. Close interrupts a Next that waits.
 type stream struct {
 	engine  *Engine
+	wanted  []engines.Field // the columns as home has them, if they are known
 	fields  []engines.Field
 	columns []*column
 	schema  *arrow.Schema
@@ -38,10 +39,10 @@ type stream struct {
 
 // begin sends a statement on a connection and reads what columns it has. The connection is the stream's if there is no error;
 // after one it is broken where the error says so.
-func begin(ctx context.Context, e *Engine, c *connection, sql string, tag engines.Tag, settings []setting) (*stream, error) {
-	s := &stream{engine: e, connection: c, interrupt: c.interrupt, turn: make(chan struct{}, 1), closing: make(chan struct{})}
+func begin(ctx context.Context, e *Engine, c *connection, what statement, wanted []engines.Field) (*stream, error) {
+	s := &stream{wanted: wanted, engine: e, connection: c, interrupt: c.interrupt, turn: make(chan struct{}, 1), closing: make(chan struct{})}
 	stop := c.watch(ctx)
-	err := c.start(sql, tag, settings)
+	err := c.start(what)
 	more := false
 	if err == nil {
 		s.rows, more, err = c.block(s.take)
@@ -51,7 +52,7 @@ func begin(ctx context.Context, e *Engine, c *connection, sql string, tag engine
 	case err != nil:
 		return nil, s.failed(err)
 	case !more:
-		return nil, errors.Join(pgerr.New(pgerr.FdwError, "the statement for the foreign server yields no rows"), errBroken)
+		return nil, errNoColumns
 	}
 	s.turn <- struct{}{}
 	return s, nil
@@ -81,12 +82,13 @@ func (s *stream) take(r *reader) (int, error) {
 		if i < len(s.columns) {
 			err = s.columns[i].again(r)
 		} else if c, e := readColumn(r); e == nil {
+			c.declare(s.wanted, i)
 			s.columns = append(s.columns, c)
 		} else {
 			err = e
 		}
-		if err == nil && rows > 0 {
-			err = s.columns[i].values.read(r, rows)
+		if err == nil {
+			err = s.columns[i].load(r, rows)
 		}
 		if err != nil {
 			return 0, err
@@ -212,7 +214,7 @@ func (s *stream) letGo(err error) {
 	}
 	s.connection = nil
 	if err == io.EOF {
-		s.engine.pool.Release(c)
+		s.engine.giveBack(c)
 		return
 	}
 	if !errors.Is(err, errBroken) {

@@ -9,13 +9,16 @@ import (
 
 // TestTag shows at the server for whom a statement runs, by its ID and in a comment.
 func TestTag(t *testing.T) {
-	e := open(t, server(t))
-	s, err := e.Open(t.Context(), engines.Query{SQL: "SELECT query_id, query FROM system.processes WHERE query LIKE '%' || 'own' || '%'", Tag: engines.Tag{Role: "*/ x", ID: "ab-1"}})
+	overEach(t, checkTag)
+}
+
+func checkTag(t *testing.T, s engines.Server) {
+	rows, err := open(t, s).Open(t.Context(), engines.Query{SQL: "SELECT query_id, query FROM system.processes WHERE query LIKE '%' || 'own' || '%'", Tag: engines.Tag{Role: "*/ x", ID: "ab-1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	b, err := s.Next(t.Context())
+	defer rows.Close()
+	b, err := rows.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

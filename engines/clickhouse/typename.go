@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -133,6 +134,22 @@ func element(arg string) (name string, t typeName) {
 		return name, parseType(rest)
 	}
 	return "", parseType(arg)
+}
+
+// has reports whether a type is of a name, or has one of it within.
+func (t typeName) has(name string) bool {
+	return t.name == name || slices.ContainsFunc(t.args, func(arg string) bool {
+		_, inner := element(arg)
+		return inner.has(name)
+	})
+}
+
+// isCoded reports whether a type's values may come with a dictionary.
+func (t typeName) isCoded() bool {
+	for t.name == "SimpleAggregateFunction" && len(t.args) == 2 {
+		t = parseType(t.args[1])
+	}
+	return t.name == "LowCardinality"
 }
 
 // plain takes off what makes no other values: dictionaries, and functions that only merge; and says whether NULL is among them.

@@ -12,7 +12,8 @@ import (
 // reader reads the protocol's primitives: numbers are little-endian, sizes come in groups of seven bits.
 type reader struct {
 	*bufio.Reader
-	left int64 // bytes that the block being read may still have
+	left  int64 // bytes that the block being read may still have
+	coded bool  // values of type LowCardinality come with a dictionary
 }
 
 // maxBlock bounds the memory that one block may take. maxName bounds names and messages.
@@ -73,6 +74,12 @@ func (r *reader) int32() (int32, error) {
 	var b [4]byte
 	_, err := io.ReadFull(r, b[:])
 	return int32(binary.LittleEndian.Uint32(b[:])), whole(err)
+}
+
+func (r *reader) uint64() (uint64, error) {
+	var b [8]byte
+	_, err := io.ReadFull(r, b[:])
+	return binary.LittleEndian.Uint64(b[:]), whole(err)
 }
 
 // fill returns n bytes of the block, in buf where they fit.

@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,13 +21,15 @@ func (Wrapper) Name() string { return "sluice_clickhouse" }
 
 var serverOptions = []engines.Option{
 	{Name: "host", Default: "localhost", Doc: "host name or address of the server"},
-	{Name: "port", Doc: "port of the native protocol, by default 9000, and 9440 with secure", Check: number(1, 65535)},
+	{Name: "protocol", Default: overNative, Doc: "native, or http for the HTTP interface", Check: oneOf(overNative, overHTTP)},
+	{Name: "port", Doc: "port of the protocol: by default 9000 and, with secure, 9440; of http 8123 and 8443", Check: number(1, 65535)},
 	{Name: "database", Default: "default", Doc: "database of foreign tables that name none"},
 	{Name: "secure", Default: "false", Doc: "true encrypts the connection with TLS", Check: engines.CheckBool},
 	{Name: "sslrootcert", Doc: "file with the certificates of authorities, by default the system's"},
 	{Name: "sslservername", Doc: "name that the server's certificate must bear, by default the host"},
 	{Name: "skip_verify", Default: "false", Doc: "true takes any certificate, which is no protection against an impostor", Check: engines.CheckBool},
 	{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection", Check: number(1, 3600)},
+	{Name: "handles", Default: "false", Doc: "true lets roles keep results as tables of the option database", Check: engines.CheckBool},
 	{Name: "max_block_size", Default: "4096", Doc: "rows that the server sends at once at most, which bounds memory", Check: number(1, 1<<20)},
 	{Name: "max_execution_time", Default: "0", Doc: "seconds after which the server ends a statement, 0 for never", Check: number(0, 1<<31-1)},
 }
@@ -82,6 +85,16 @@ func number(low, high int) func(string) error {
 	return func(v string) error {
 		if n, err := strconv.Atoi(strings.TrimSpace(v)); err != nil || n < low || n > high {
 			return errors.New("a number from " + strconv.Itoa(low) + " to " + strconv.Itoa(high) + " is required")
+		}
+		return nil
+	}
+}
+
+// oneOf checks for one of some words.
+func oneOf(words ...string) func(string) error {
+	return func(v string) error {
+		if !slices.Contains(words, v) {
+			return errors.New(strings.Join(words, " or ") + " is required")
 		}
 		return nil
 	}

@@ -39,7 +39,7 @@ func TestConformance(t *testing.T) {
 				Want: []string{"-99999999999999999999999999999999999.999"}},
 			{SQL: "SELECT DATE '9999-12-31' AS x", Field: engines.Field{Name: "x", OID: 1082, Typmod: -1}, Want: []string{"9999-12-31"}},
 			{SQL: "SELECT 'é' || chr(10) AS x", Field: engines.Field{Name: "x", OID: 25, Typmod: -1}, Want: []string{"é\n"}},
-			{SQL: "SELECT '\\x00\\xFF'::BLOB AS x", Field: engines.Field{Name: "x", OID: 17, Typmod: -1}, Want: []string{"AP8="}},
+			{SQL: "SELECT '\\\\x00\\\\xFF'::BLOB AS x", Field: engines.Field{Name: "x", OID: 17, Typmod: -1}, Want: []string{"AP8="}},
 		},
 		Running:  func(engines.Engine) int { return int(f.Running.Load()) },
 		Produced: f.Produced.Load,

@@ -3,8 +3,11 @@ package databricks
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/keep"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -14,14 +17,24 @@ type Engine struct {
 	client    *client
 	warehouse string
 	catalog   string
+	schema    string // of tables that name none
+	handles   bool
 
-	canceling sync.WaitGroup // requests to cancel that are under way
+	checked   atomic.Pointer[time.Time] // when the warehouse was found to be set as statements need it
+	canceling sync.WaitGroup            // requests to cancel that are under way
 }
 
 var _ engines.Engine = (*Engine)(nil)
 
 // Open runs q to where its result can be read.
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
+	if err := e.settle(ctx); err != nil {
+		return nil, pgerr.AtServer(e.server, err)
+	}
+	return e.open(ctx, q)
+}
+
+func (e *Engine) open(ctx context.Context, q engines.Query) (engines.Stream, error) {
 	a, err := e.execute(ctx, q)
 	if err != nil {
 		return nil, pgerr.AtServer(e.server, err)
@@ -34,8 +47,11 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 	return s, nil
 }
 
-// Begin refuses: a warehouse has no transactions over several statements.
+// Begin refuses where no handles are taken: a warehouse has no transactions over several statements.
 func (e *Engine) Begin(context.Context) (engines.Tx, error) {
+	if e.handles {
+		return keep.Begin(e.server, keepRules, e), nil
+	}
 	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of Databricks cannot be written to"),
 		"Write at the workspace itself."))
 }

@@ -33,7 +33,7 @@ func TestParameters(t *testing.T) {
 	if err != nil || strings.Join(rows[0], "|") != `42|(null)|$1 it's|a'b\` {
 		t.Errorf("%v %v", rows, err)
 	}
-	if o := f.Orders()[0]; strings.Contains(o.Statement, "41") || o.Catalog != "lake" {
+	if o := f.Orders()[1]; strings.Contains(o.Statement, "41") || o.Catalog != "lake" {
 		t.Errorf("%+v", o)
 	}
 }
@@ -114,6 +114,32 @@ func TestIntrospect(t *testing.T) {
 	}
 	if _, err := e.Introspect(t.Context(), "nowhere"); code(err) != "HV00Q" {
 		t.Error(err)
+	}
+}
+
+// TestSettings refuses a warehouse on which statements would mean something else, until it is set otherwise, and asks for that once.
+func TestSettings(t *testing.T) {
+	f := fake.Start(t)
+	e := open(t, server(f))
+	zone := "Europe/Berlin"
+	f.TimeZone.Store(&zone)
+	if _, err := read(t, e, "SELECT 1 AS i"); code(err) != "55000" || !strings.Contains(pgerr.From(err).Message, zone) || !strings.Contains(pgerr.From(err).Hint, "TIMEZONE") {
+		t.Error(err)
+	}
+	f.TimeZone.Store(nil)
+	f.NoANSI.Store(true)
+	if _, err := e.Introspect(t.Context(), "main"); code(err) != "55000" || !strings.Contains(pgerr.From(err).Hint, "ANSI_MODE") {
+		t.Error(err)
+	}
+	f.NoANSI.Store(false)
+	before := len(f.Orders())
+	for range 2 {
+		if _, err := read(t, e, "SELECT 1 AS i"); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(f.Orders()) - before; n != 3 {
+		t.Errorf("%d statements", n)
 	}
 }
 

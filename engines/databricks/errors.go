@@ -22,11 +22,11 @@ type failure struct {
 // states are SQLSTATEs of the service for which Postgres has others.
 var states = map[string]string{
 	"22018": pgerr.InvalidTextRepr, "42P01": pgerr.UndefinedTable, "42704": pgerr.UndefinedObject, "42883": "42883", "42000": pgerr.SyntaxError,
-	"22000": "22000", "54000": pgerr.ProgramLimitExceeded, "42846": "42846", "42K09": "42804",
+	"22000": "22000", "54000": pgerr.ProgramLimitExceeded, "42846": "42846", "42K09": "42804", "KD000": "42804",
 }
 
 // kept are the classes whose SQLSTATEs mean the same in Postgres.
-var kept = []string{"08", "22", "23", "28", "40", "42", "53", "54", "57"}
+var kept = []string{"08", "0A", "21", "22", "23", "28", "40", "42", "53", "54", "57"}
 
 // codes are those of a failure that bears no SQLSTATE.
 var codes = map[string]string{
@@ -34,6 +34,9 @@ var codes = map[string]string{
 	"WORKSPACE_TEMPORARILY_UNAVAILABLE": pgerr.CannotConnectNow, "RESOURCE_EXHAUSTED": "53000", "DEADLINE_EXCEEDED": pgerr.QueryCanceled,
 	"CANCELLED": pgerr.QueryCanceled, "ABORTED": pgerr.QueryCanceled, "UNAUTHENTICATED": pgerr.InvalidAuthorization, "IO_ERROR": pgerr.IOError,
 }
+
+// raise begins the message of an error that a statement of ours raises by raise_error, with the SQLSTATE and a colon behind it.
+const raise = "[USER_RAISED_EXCEPTION] SQLSTATE "
 
 // postgres makes a Postgres error of it. Messages begin with a condition in brackets and may go on with a plan, which is left out.
 func (f failure) postgres() *pgconn.PgError {
@@ -44,7 +47,10 @@ func (f failure) postgres() *pgconn.PgError {
 		state, _, _ = strings.Cut(stated, " ")
 	}
 	code := codes[f.Code]
+	raised, text, isRaised := strings.Cut(strings.TrimPrefix(message, raise), ": ")
 	switch {
+	case isRaised && strings.HasPrefix(message, raise) && len(raised) == 5:
+		code, message = raised, text
 	case states[state] != "":
 		code = states[state]
 	case len(state) == 5 && standard(state):

@@ -19,14 +19,17 @@ WHERE t.table_schema = $1 ORDER BY t.table_name, c.ordinal_position`
 
 // Introspect lists the tables and views of a schema of the server's catalog.
 func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table, error) {
-	known, err := e.texts(ctx, schemaSQL, schema)
+	if err := e.settle(ctx); err != nil {
+		return nil, pgerr.AtServer(e.server, err)
+	}
+	known, err := e.texts(ctx, engines.Query{SQL: schemaSQL, Args: []*string{&schema}})
 	if err == nil && len(known) == 0 {
 		err = pgerr.New(pgerr.FdwSchemaNotFound, "schema %q does not exist at the remote side", schema)
 	}
 	if err != nil {
 		return nil, pgerr.AtServer(e.server, err)
 	}
-	rows, err := e.texts(ctx, columnsSQL, schema)
+	rows, err := e.texts(ctx, engines.Query{SQL: columnsSQL, Args: []*string{&schema}})
 	if err != nil {
 		return nil, pgerr.AtServer(e.server, err)
 	}
@@ -47,8 +50,8 @@ func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table
 }
 
 // texts runs a catalog query, whose columns must all be strings, and returns its rows. It is for bounded results only.
-func (e *Engine) texts(ctx context.Context, sql, arg string) ([][]string, error) {
-	s, err := e.Open(ctx, engines.Query{SQL: sql, Args: []*string{&arg}})
+func (e *Engine) texts(ctx context.Context, q engines.Query) ([][]string, error) {
+	s, err := e.open(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,8 @@ var serverOptions = []engines.Option{
 	{Name: "host", Required: true, Doc: "name of the workspace's host, such as adb-1234567890123456.7.azuredatabricks.net", Check: checkHost},
 	{Name: "warehouse_id", Required: true, Doc: "SQL warehouse that executes the statements"},
 	{Name: "catalog", Default: "main", Doc: "Unity Catalog's catalog of tables that name none"},
+	{Name: "schema", Doc: "schema of tables that name none, and of handles"},
+	{Name: "handles", Default: "false", Doc: "true lets roles keep results as tables of the option schema", Check: engines.CheckBool},
 	{Name: "connect_timeout", Default: "30", Doc: "seconds to wait for an answer to one request", Check: engines.CheckSeconds},
 }
 
@@ -36,7 +38,7 @@ var mappingOptions = []engines.Option{
 
 var tableOptions = []engines.Option{
 	{Name: "catalog_name", Doc: "catalog of the remote table, by default the server's"},
-	{Name: "schema_name", Doc: "schema of the remote table, by default that of the foreign table"},
+	{Name: "schema_name", Doc: "schema of the remote table, by default the server's, or that of the foreign table"},
 	{Name: "table_name", Doc: "name of the remote table, by default the foreign table's name"},
 }
 
@@ -55,6 +57,11 @@ func (Wrapper) Options(kind engines.ObjectKind) []engines.Option { return wrappe
 
 // Check looks at options that exclude or need one another.
 func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {
+	if kind == engines.ServerObject {
+		if handles, err := engines.ParseBool(options["handles"], false); err == nil && handles && options["schema"] == "" {
+			return pgerr.Hint(pgerr.New(pgerr.FdwInvalidOption, `option "handles" needs option "schema"`), "It says where the tables of handles are made.")
+		}
+	}
 	if kind != engines.MappingObject {
 		return nil
 	}
@@ -78,7 +85,8 @@ func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error)
 	if catalog == "" {
 		catalog = "main"
 	}
-	return &Engine{server: s.Name, client: c, warehouse: s.Options["warehouse_id"], catalog: catalog}, nil
+	handles, err := engines.ParseBool(s.Options["handles"], false)
+	return &Engine{server: s.Name, client: c, warehouse: s.Options["warehouse_id"], catalog: catalog, schema: s.Options["schema"], handles: handles}, pgerr.AtServer(s.Name, err)
 }
 
 // baseURL returns where the API of a host is. Without encryption there is none but on this machine.

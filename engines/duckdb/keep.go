@@ -26,6 +26,14 @@ func (e *Engine) Keeps() error {
 		"A server with options database, read_only 'false' and handles 'true' does; leave the server out for home.")
 }
 
+// Declare needs no options: the types of columns at home say what they are in DuckDB.
+func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) {
+	if _, err := kept(columns); err != nil {
+		return nil, nameServer(e.server, err)
+	}
+	return make([]map[string]string, len(columns)), nil
+}
+
 // Kept lists the tables whose names begin with prefix.
 func (e *Engine) Kept(ctx context.Context, prefix string) ([]string, error) {
 	c, err := e.connect()

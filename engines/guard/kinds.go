@@ -75,6 +75,10 @@ type keeper struct {
 
 func (k keeper) Keeps() error { return k.of.Keeps() }
 
+func (k keeper) Declare(columns []engines.Column) ([]map[string]string, error) {
+	return k.of.Declare(columns)
+}
+
 func (k keeper) Kept(ctx context.Context, prefix string) (names []string, err error) {
 	err = k.try(ctx, func(inner engines.Engine) (err error) {
 		names, err = inner.(engines.Keeper).Kept(ctx, prefix)

@@ -95,8 +95,8 @@ const tagName = "tag"
 // unknownTag is none that a statement has.
 var unknownTag = engines.Tag{ID: "?"}
 
-// tag puts into the pipeline what shows on whose behalf the session works, if that changes, and reports whether it did. It has a Sync
-// of its own, as styles have.
+// tag puts into the pipeline what shows on whose behalf the session works, if that changes, and reports whether it did. It has no Sync of
+// its own, as it comes with nearly every statement: a failure of what follows undoes it.
 func (c *connection) tag(t engines.Tag) (bool, error) {
 	if t == c.tagged {
 		return false, nil
@@ -110,7 +110,7 @@ func (c *connection) tag(t engines.Tag) (bool, error) {
 	if !c.taggable {
 		err = errors.Join(c.send(&pgproto3.Close{ObjectType: 'S', Name: tagName}), c.send(&pgproto3.Parse{Name: tagName, Query: "SELECT set_config('application_name', $1, false)"}))
 	}
-	return true, errors.Join(err, c.send(bind(tagName, []*string{&name}, nil)), c.send(&pgproto3.Execute{}), c.send(&pgproto3.Sync{}))
+	return true, errors.Join(err, c.send(bind(tagName, []*string{&name}, nil)), c.send(&pgproto3.Execute{}))
 }
 
 // execute puts a statement of a text, or that bears a name, into the pipeline.
@@ -139,11 +139,11 @@ func (c *connection) start(q engines.Query) ([]engines.Field, []int16, error) {
 	if styles == (engines.Styles{}) {
 		styles = plain
 	}
-	tagged, err := c.tag(q.Tag)
+	styled, err := c.take(styles)
 	if err != nil {
 		return nil, nil, err
 	}
-	styled, err := c.take(styles)
+	tagged, err := c.tag(q.Tag)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,27 +156,32 @@ func (c *connection) start(q engines.Query) ([]engines.Field, []int16, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, errBroken)
 	}
-	if err := c.settled(tagged, styled); err != nil {
+	if err := c.settled(styled, tagged); err != nil {
 		c.prepared.forget(q.SQL)
-		return nil, nil, errors.Join(err, c.sync())
+		return nil, nil, err
 	}
-	c.styles, c.tagged, c.taggable = styles, q.Tag, c.taggable || tagged
+	c.styles, c.taggable = styles, c.taggable || tagged
 	fields, formats, err := c.description()
 	if err != nil {
 		c.prepared.forget(q.SQL)
+		return nil, nil, err
 	}
-	return fields, formats, err
+	c.tagged = q.Tag
+	return fields, formats, nil
 }
 
-// settled reads the answers to changes of tag and styles, as far as there were some.
-func (c *connection) settled(changes ...bool) error {
-	var errs []error
-	for _, changed := range changes {
-		if changed {
-			errs = append(errs, c.sync())
+// settled reads the answers to changes of styles and tag, as far as there were some. After an error the server is ready again.
+func (c *connection) settled(styled, tagged bool) error {
+	if styled {
+		if err := c.sync(); err != nil {
+			return errors.Join(err, c.sync())
 		}
 	}
-	return errors.Join(errs...)
+	if tagged {
+		_, err := c.completion()
+		return err
+	}
+	return nil
 }
 
 // failed reads on to where the server is ready again, and returns the error.

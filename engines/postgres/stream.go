@@ -137,6 +137,9 @@ func (s *stream) letGo(err error) {
 		return
 	}
 	s.connection = nil
+	if err != io.EOF {
+		c.tagged = unknownTag // what fails takes it back
+	}
 	running := err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 	good := !running && !errors.Is(err, errBroken) || running && c.cancel()
 	switch {

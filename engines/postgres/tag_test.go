@@ -30,6 +30,35 @@ func TestTag(t *testing.T) {
 	}
 }
 
+// TestTagAfterLeaving has statements tagged after one with the same tag that failed behind its first rows, was left or was cancelled.
+func TestTagAfterLeaving(t *testing.T) {
+	e := open(t, server(t, nil))
+	tag := engines.Tag{Role: "alice", ID: "a-1"}
+	for _, sql := range []string{"SELECT 1/(100000-i) FROM generate_series(1, 200000) i", "SELECT 1/(i-100000) FROM generate_series(100000, 200000) i"} {
+		for _, drain := range []bool{true, false} {
+			if got := values(t, e, engines.Query{SQL: "SELECT 1", Tag: engines.Tag{ID: "b-1"}}); got[0][0] != "1" {
+				t.Fatal(got)
+			}
+			s, err := e.Open(t.Context(), engines.Query{SQL: sql, Tag: tag})
+			for err == nil && drain {
+				_, err = s.Next(t.Context())
+			}
+			if s != nil {
+				_ = s.Close()
+			}
+			if drain && code(err) != "22012" {
+				t.Errorf("%s: %v", sql, err)
+			}
+			if got := values(t, e, engines.Query{SQL: "SELECT current_setting('application_name')", Tag: tag}); got[0][0] != "sluice id=a-1 role=alice" {
+				t.Errorf("%q behind %s", got, sql)
+			}
+		}
+	}
+	if n := e.Idle(); n != 1 {
+		t.Errorf("%d connections were made", n)
+	}
+}
+
 // TestTagAfterFailure has statements tagged in a transaction that has failed, and after it.
 func TestTagAfterFailure(t *testing.T) {
 	e := open(t, server(t, map[string]string{"updatable": "true"}))

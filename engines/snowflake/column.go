@@ -74,7 +74,7 @@ func newColumn(from remoteColumn, f engines.Field) (*column, error) {
 		c.typ, c.convert = uuids, c.uuid
 	case from.kind == "text" && (f.OID == oidVarchar || f.OID == oidBpchar):
 		c.typ, c.convert = arrow.BinaryTypes.String, c.limited
-	case from.kind == "text" && !unread[f.OID]: // which home reads
+	case from.kind == "text" && (!unread[f.OID] || f.OID == oidNumeric && f.Typmod == -1): // which home reads, or encoders
 		c.typ, c.convert = arrow.BinaryTypes.String, c.keep
 	}
 	if c.convert == nil {

@@ -19,10 +19,10 @@ func init() {
 	gosnowflake.GetLogger().SetOutput(io.Discard)
 }
 
-// sessionParameters are what each session has, whatever the account or user have set: times are UTC, names mean what they say,
+// sessionParameters are what each session has, whatever the account or user have set: times are UTC, and read as ISO has them, names mean what they say,
 // results come as Arrow, and what is nested is JSON as others read it.
 var sessionParameters = map[string]string{
-	"TIMEZONE": "UTC", "GO_QUERY_RESULT_FORMAT": "ARROW", "QUOTED_IDENTIFIERS_IGNORE_CASE": "false", "STRICT_JSON_OUTPUT": "true", "JSON_INDENT": "0",
+	"TIMEZONE": "UTC", "DATE_INPUT_FORMAT": "AUTO", "TIMESTAMP_INPUT_FORMAT": "AUTO", "GO_QUERY_RESULT_FORMAT": "ARROW", "QUOTED_IDENTIFIERS_IGNORE_CASE": "false", "STRICT_JSON_OUTPUT": "true", "JSON_INDENT": "0",
 	"GEOGRAPHY_OUTPUT_FORMAT": "GeoJSON", "GEOMETRY_OUTPUT_FORMAT": "GeoJSON", "CLIENT_SESSION_KEEP_ALIVE": "false", "ABORT_DETACHED_QUERY": "true",
 	"MULTI_STATEMENT_COUNT": "1", "AUTOCOMMIT": "true",
 }

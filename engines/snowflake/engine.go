@@ -1,6 +1,7 @@
 package snowflake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/columnar"
+	"github.com/sluicedb/sluice/engines/keep"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -16,6 +18,9 @@ import (
 type Engine struct {
 	server   string
 	database string
+	schema   string
+	binary   bool // columns of text have no collation
+	handles  bool
 	config   *gosnowflake.Config
 
 	work sync.WaitGroup // what goes on in the background
@@ -31,7 +36,9 @@ var (
 )
 
 func newEngine(s engines.Server, c *gosnowflake.Config) *Engine {
-	return &Engine{server: s.Name, database: upper(s.Options["database"]), config: c}
+	binary, _ := engines.ParseBool(s.Options["binary_text"], false) // which was checked
+	handles, _ := engines.ParseBool(s.Options["handles"], false)    // likewise
+	return &Engine{server: s.Name, database: upper(s.Options["database"]), schema: upper(cmp.Or(s.Options["schema"], "PUBLIC")), binary: binary, handles: handles, config: c}
 }
 
 // errGone says that a session had ended while nobody used it.
@@ -39,29 +46,23 @@ var errGone = errors.New("the session has ended")
 
 // Open runs q to where its result can be read.
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
-	for {
-		s, err := e.acquire(ctx)
-		if err != nil {
-			return nil, pgerr.AtServer(e.server, err)
-		}
-		loader, err := e.execute(ctx, s, q)
-		if err == errGone {
-			continue // the statement has not begun
-		}
-		if err != nil {
-			return nil, pgerr.AtServer(e.server, err)
-		}
-		r, fields, err := newResult(e, s, loader, q.Fields)
-		if err != nil {
-			e.release(s)
-			return nil, pgerr.AtServer(e.server, err)
-		}
-		return columnar.NewStream(e.server, fields, r), nil
+	s, loader, err := e.execute(ctx, q)
+	if err != nil {
+		return nil, err
 	}
+	r, fields, err := newResult(e, s, loader, q.Fields)
+	if err != nil {
+		e.release(s)
+		return nil, pgerr.AtServer(e.server, err)
+	}
+	return columnar.NewStream(e.server, fields, r), nil
 }
 
-// Begin refuses: foreign tables are read only.
+// Begin makes tables for handles, and writes nothing else.
 func (e *Engine) Begin(context.Context) (engines.Tx, error) {
+	if e.handles {
+		return keep.Begin(e.server, keepRules, e), nil
+	}
 	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of Snowflake cannot be written to"),
 		"Write at Snowflake itself."))
 }

@@ -264,7 +264,9 @@ span/SPAN  VECTOR false`
 	}
 	s := server(f)
 	s.Options["database"] = "lake"
-	if tables, err := open(t, s).Introspect(t.Context(), "SHOP"); err != nil || len(tables) != 2 || tables[0].Options["database_name"] != fake.Database {
+	s.Options["binary_text"] = "true"
+	if tables, err := open(t, s).Introspect(t.Context(), "SHOP"); err != nil || len(tables) != 2 || tables[0].Options["database_name"] != fake.Database ||
+		tables[1].Columns[9].Options["remote_type"] != "TEXT(BINARY)" {
 		t.Errorf("%+v %v", tables, err)
 	}
 	if _, err := e.Introspect(t.Context(), "nowhere"); code(err) != "HV00Q" {

@@ -46,7 +46,7 @@ func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table
 				Options: map[string]string{"database_name": e.database, "schema_name": schema, "table_name": r[0]}})
 		}
 		t := &tables[len(tables)-1]
-		t.Columns = append(t.Columns, catalogColumn(r[2:]))
+		t.Columns = append(t.Columns, e.catalogColumn(r[2:]))
 	}
 	local(tables, func(t *engines.Table) *string { return &t.Name })
 	for _, t := range tables {
@@ -57,12 +57,15 @@ func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table
 }
 
 // catalogColumn reads a row of the information schema, without the table.
-func catalogColumn(r []string) engines.Column {
+func (e *Engine) catalogColumn(r []string) engines.Column {
 	precision, _ := strconv.Atoi(r[2]) // none where the type has none
 	scale, _ := strconv.Atoi(r[3])
 	remote := r[1]
-	if remote == "NUMBER" {
+	switch {
+	case remote == "NUMBER":
 		remote += "(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
+	case remote == "TEXT" && e.binary: // the catalog has no collations
+		remote += "(BINARY)"
 	}
 	return engines.Column{Name: r[0], Type: postgresName(r[1], precision, scale), RemoteType: remote, NotNull: r[4] == "NO", Comment: r[5],
 		Options: map[string]string{"column_name": r[0], "remote_type": remote}}

@@ -82,14 +82,35 @@ func (e *Engine) discard(s *session) {
 }
 
 // outcome is what has come of a statement.
-type outcome struct {
-	loader gosnowflake.ArrowStreamLoader
+type outcome[T any] struct {
+	result T
 	err    error
 }
 
-// execute runs a statement on a session, which is the caller's if there is no error and else was let go. Where ctx ends, the library
+// execute runs a query on a session, which is the caller's if there is no error.
+func (e *Engine) execute(ctx context.Context, q engines.Query) (*session, gosnowflake.ArrowStreamLoader, error) {
+	return perform(ctx, e, q, func(ctx context.Context, conn driver.Conn, sql string, args []driver.NamedValue) (gosnowflake.ArrowStreamLoader, error) {
+		return conn.(arrows).QueryArrowStream(ctx, sql, args...)
+	})
+}
+
+// doing has the library do a statement.
+type doing[T any] func(ctx context.Context, conn driver.Conn, sql string, args []driver.NamedValue) (T, error)
+
+// perform has a statement done on a session, which is the caller's if there is no error. Where one turns out to have ended while nobody
+// used it, the statement has not begun, and another session gets it.
+func perform[T any](ctx context.Context, e *Engine, q engines.Query, do doing[T]) (s *session, result T, err error) {
+	for err = errGone; err == errGone; {
+		if s, err = e.acquire(ctx); err == nil {
+			result, err = performOn(ctx, e, s, q, do)
+		}
+	}
+	return s, result, pgerr.AtServer(e.server, err)
+}
+
+// performOn has a statement done on a session, which is the caller's if there is no error and else was let go. Where ctx ends, the library
 // tells the server to abort, which is not waited for.
-func (e *Engine) execute(ctx context.Context, s *session, q engines.Query) (gosnowflake.ArrowStreamLoader, error) {
+func performOn[T any](ctx context.Context, e *Engine, s *session, q engines.Query, do doing[T]) (T, error) {
 	args := make([]driver.NamedValue, len(q.Args))
 	for i, v := range q.Args {
 		args[i] = driver.NamedValue{Ordinal: i + 1}
@@ -101,15 +122,16 @@ func (e *Engine) execute(ctx context.Context, s *session, q engines.Query) (gosn
 	if tag := q.Tag.String(); tag != "" {
 		own = gosnowflake.WithQueryTag(own, tag)
 	}
-	done := make(chan outcome, 1)
+	done := make(chan outcome[T], 1)
 	e.work.Go(func() {
-		loader, err := s.conn.(arrows).QueryArrowStream(own, numbered(q.SQL), args...)
-		done <- outcome{loader, err}
+		result, err := do(own, s.conn, numbered(q.SQL), args)
+		done <- outcome[T]{result, err}
 	})
+	var none T
 	select {
 	case got := <-done:
 		if got.err == nil {
-			return got.loader, nil
+			return got.result, nil
 		}
 		if states(got.err) {
 			e.release(s)
@@ -117,9 +139,9 @@ func (e *Engine) execute(ctx context.Context, s *session, q engines.Query) (gosn
 			e.discard(s)
 		}
 		if isGone(got.err) && s.reused && ctx.Err() == nil {
-			return nil, errGone
+			return none, errGone
 		}
-		return nil, failed(ctx, t, got.err)
+		return none, failed(ctx, t, got.err)
 	case <-ctx.Done():
 		e.work.Go(func() {
 			if got := <-done; got.err == nil || t.err == nil && errors.Is(got.err, context.Canceled) {
@@ -128,6 +150,6 @@ func (e *Engine) execute(ctx context.Context, s *session, q engines.Query) (gosn
 				e.discard(s)
 			}
 		})
-		return nil, pgerr.Ended(ctx)
+		return none, pgerr.Ended(ctx)
 	}
 }

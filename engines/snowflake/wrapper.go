@@ -26,6 +26,8 @@ var serverOptions = []engines.Option{
 	{Name: "schema", Default: "PUBLIC", Doc: "schema of tables that name none"},
 	{Name: "warehouse", Doc: "warehouse that computes statements, by default the user's"},
 	{Name: "role", Doc: "role that statements run under, by default the user's"},
+	{Name: "binary_text", Default: "false", Doc: "whether columns of text have no collation, so that text is compared there: IMPORT FOREIGN SCHEMA notes it in remote_type", Check: engines.CheckBool},
+	{Name: "handles", Default: "false", Doc: "true lets roles keep results as tables of the option schema", Check: engines.CheckBool},
 	{Name: "host", Doc: "name of the host, such as that of a private link, by default the account's at snowflakecomputing.com", Check: checkHost},
 	{Name: "port", Default: "443", Doc: "port of the host", Check: checkPort},
 	{Name: "protocol", Default: "https", Doc: "https, or http on this machine", Check: checkProtocol},

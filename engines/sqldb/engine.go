@@ -13,9 +13,10 @@ import (
 
 // Engine is one server as one user mapping logs in to it.
 type Engine struct {
-	server string
-	source source
-	pool   *pool.Pool[*connection]
+	server  string
+	source  source
+	handles bool
+	pool    *pool.Pool[*connection]
 }
 
 var (
@@ -23,9 +24,10 @@ var (
 	_ engines.Pooled = (*Engine)(nil)
 )
 
-func newEngine(server string, src source) *Engine {
+func newEngine(s engines.Server, src source) *Engine {
 	alive := func(ctx context.Context, c *connection) bool { return c.alive(ctx) }
-	return &Engine{server: server, source: src, pool: pool.New(src.connect, alive, func(c *connection) { _ = c.Close() })}
+	handles, _ := engines.ParseBool(s.Options["handles"], false) // which was checked
+	return &Engine{server: s.Name, source: src, handles: handles, pool: pool.New(src.connect, alive, func(c *connection) { _ = c.Close() })}
 }
 
 // Open starts q on a connection of its own.
@@ -72,11 +74,6 @@ func (e *Engine) discard(c *connection) {
 	_ = c.Close()
 	e.source.kill(c)
 	e.pool.Lost()
-}
-
-// Begin refuses: foreign tables are read only.
-func (e *Engine) Begin(context.Context) (engines.Tx, error) {
-	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read only", e.server), "Write at the server itself.")
 }
 
 // Introspect lists the tables and views of a schema: a database of MySQL, or "main" of SQLite.

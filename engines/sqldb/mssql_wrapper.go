@@ -23,6 +23,7 @@ var sqlServerOptions = map[engines.ObjectKind][]engines.Option{
 		{Name: "sslmode", Default: "verify-full", Doc: "disable, require (any certificate), verify-full or strict (TDS 8)", Check: oneOf("disable", "require", "verify-full", "strict")},
 		{Name: "sslrootcert", Doc: "file with the certificate of the authority, by default those of the system"},
 		{Name: "read_only", Default: "false", Doc: "whether to ask for a readable secondary replica", Check: engines.CheckBool},
+		{Name: "handles", Default: "false", Doc: "true lets roles keep results as tables of schema dbo, see handles.md", Check: engines.CheckBool},
 		{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection", Check: checkNumber(1, 3600)},
 	},
 	engines.MappingObject: {
@@ -43,6 +44,9 @@ func (SQLServer) Options(kind engines.ObjectKind) []engines.Option { return sqlS
 
 // Check looks at options that need one another.
 func (SQLServer) Check(kind engines.ObjectKind, options map[string]string) error {
+	if on, err := engines.ParseBool(options["handles"], false); kind == engines.ServerObject && err == nil && on && options["read_only"] == "true" {
+		return pgerr.Hint(pgerr.New(pgerr.FdwInvalidOption, `option "handles" needs a server that may be written to`), "Leave option \"read_only\" out.")
+	}
 	if kind != engines.MappingObject {
 		return nil
 	}
@@ -58,5 +62,5 @@ func (SQLServer) Open(_ context.Context, s engines.Server) (engines.Engine, erro
 	if err != nil {
 		return nil, pgerr.AtServer(s.Name, err)
 	}
-	return newEngine(s.Name, src), nil
+	return newEngine(s, src), nil
 }

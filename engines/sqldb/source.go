@@ -29,6 +29,8 @@ type source interface {
 	failure(err error) *pgconn.PgError
 	// placeholder is the n-th parameter in a statement's text.
 	placeholder(n int) string
+	// keeping is how results of queries are kept.
+	keeping() *keeping
 	// strict reports that values have types of their own, which differ from row to row: a text is no number then.
 	strict() bool
 }

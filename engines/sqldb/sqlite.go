@@ -16,13 +16,15 @@ import (
 
 // sqLite is a database file of SQLite.
 type sqLite struct {
-	server, file, dsn string
+	server, file string
+	dsn, written string // to read, and to write
 }
 
 func newSQLite(s engines.Server) (source, error) {
 	wait := secondsOf(s, "connect_timeout", 10) * 1000
 	file := s.Options["file"]
-	return &sqLite{server: s.Name, file: file, dsn: fileURL(file) + "?mode=ro&_query_only=true&_busy_timeout=" + strconv.Itoa(wait)}, nil
+	timeout := "&_busy_timeout=" + strconv.Itoa(wait)
+	return &sqLite{server: s.Name, file: file, dsn: fileURL(file) + "?mode=ro&_query_only=true" + timeout, written: fileURL(file) + "?mode=rw" + timeout}, nil
 }
 
 // fileURL spells a path as SQLite reads it in a URL.

@@ -37,9 +37,10 @@ type stream struct {
 	err        error
 }
 
-// A batch has at most mostRows; the first one has few, so that it comes soon, and each next one four times as many.
+// A batch has at most mostRows; the first one has two, so that it comes soon and a single row is known to be the last, and each next one
+// four times as many.
 const (
-	firstRows = 32
+	firstRows = 2
 	mostRows  = 8192
 )
 

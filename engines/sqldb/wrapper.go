@@ -35,6 +35,7 @@ var serverOptions = []engines.Option{
 	{Name: "sslmode", Doc: "mysql: disable, prefer, require, verify-ca or verify-full, by default prefer",
 		Check: oneOf("disable", "prefer", "require", "verify-ca", "verify-full")},
 	{Name: "sslrootcert", Doc: "mysql: file with the certificates of authorities, by default those of the system"},
+	{Name: "handles", Default: "false", Doc: "true lets roles keep results as tables of the database, see handles.md", Check: engines.CheckBool},
 	{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection, or for a lock on the file", Check: checkNumber(1, 3600)},
 }
 
@@ -50,7 +51,8 @@ var tableOptions = []engines.Option{
 
 var columnOptions = []engines.Option{
 	{Name: "column_name", Doc: "name of the column in the remote table, by default the foreign table's name for it"},
-	{Name: "remote_type", Doc: "type of the remote column, as IMPORT found it: conditions are shipped on columns of integer types alone"},
+	{Name: "remote_type", Doc: "type of the remote column, as IMPORT found it, which says what is computed there"},
+	{Name: spelled, Default: "false", Doc: "whether the column holds values as Postgres writes them, which home alone reads: columns of handles do", Check: engines.CheckBool},
 	{Name: "key", Default: "false", Doc: "whether no two rows have this column, and others with the option, in common: sluice.page then has an order", Check: engines.CheckBool},
 }
 
@@ -78,6 +80,9 @@ func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {
 			return pgerr.Hint(pgerr.New(pgerr.FdwInvalidOption, "option %q is not one of driver %q", name, driver), "Leave it out.")
 		}
 	}
+	if on, err := engines.ParseBool(options["handles"], false); err == nil && on && driver == "mysql" && options["database"] == "" {
+		return pgerr.Hint(pgerr.New(pgerr.FdwOptionNotFound, `option "handles" needs option "database", where tables are made`), "OPTIONS (driver 'mysql', database 'shop', handles 'true').")
+	}
 	if driver == "sqlite" && !filepath.IsAbs(options["file"]) {
 		return pgerr.Hint(pgerr.New(pgerr.FdwOptionNotFound, `option "file" must be the absolute path of a SQLite database`),
 			"OPTIONS (driver 'sqlite', file '/data/orders.db').")
@@ -95,7 +100,7 @@ func (w Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, erro
 	if err != nil {
 		return nil, pgerr.AtServer(s.Name, err)
 	}
-	return newEngine(s.Name, src), nil
+	return newEngine(s, src), nil
 }
 
 // secondsOf reads an option that is a number of seconds.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/columnar"
+	"github.com/sluicedb/sluice/engines/keep"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -21,6 +22,8 @@ type Engine struct {
 	server  string
 	client  *client
 	catalog string
+	schema  string
+	handles bool
 
 	canceling sync.WaitGroup // requests to cancel that are under way
 }
@@ -48,8 +51,11 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 	return columnar.NewStream(e.server, s.fields(), s), nil
 }
 
-// Begin refuses: most catalogs have no transactions that could be undone with home's.
+// Begin refuses where no handles are taken: most catalogs have no transactions that could be undone with home's.
 func (e *Engine) Begin(context.Context) (engines.Tx, error) {
+	if e.handles {
+		return keep.Begin(e.server, keepRules, e), nil
+	}
 	return nil, pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "foreign tables of Trino cannot be written to"),
 		"Write to them by a client of Trino."))
 }

@@ -206,7 +206,10 @@ func TestAgain(t *testing.T) {
 		t.Errorf("%v %v", rows, err)
 	}
 	c, s := fake(t, false, func(_ int, w http.ResponseWriter, _ *http.Request) { drop(w) })
-	if _, _, err := answer(t.Context(), open(t, s), engines.Query{SQL: "SELECT 1"}); code(err) != "HV00N" || len(c.asked) != 1 {
+	_, _, err := answer(t.Context(), open(t, s), engines.Query{SQL: "SELECT 1"})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if code(err) != "HV00N" || len(c.asked) != 1 {
 		t.Errorf("%v after %v", err, c.asked)
 	}
 }
@@ -259,6 +262,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{engines.ServerObject, map[string]string{"secure": "false", "sslrootcert": "/x"}},
 		{engines.ServerObject, map[string]string{"secure": "maybe"}},
+		{engines.ServerObject, map[string]string{"handles": "true", "catalog": "hive"}},
 		{engines.MappingObject, map[string]string{"password": "a", "token": "b"}},
 	} {
 		if err := (Wrapper{}).Check(c.kind, c.options); code(err) != "HV00D" {

@@ -33,6 +33,9 @@ var serverOptions = []engines.Option{
 	{Name: "connect_timeout", Default: "10", Doc: "seconds to wait for a connection", Check: engines.CheckSeconds},
 	{Name: "catalogs", Doc: "catalogs by which this Trino reaches other servers, as server=catalog with commas between them", Check: engines.CheckPairs},
 	{Name: "home_catalog", Doc: "catalog by which this Trino reads the tables of home"},
+	{Name: "handles", Default: "false", Doc: "true lets roles keep results as tables of the options catalog and schema", Check: engines.CheckBool},
+	{Name: "values_rows", Default: "1000", Doc: "rows that a relation which this Trino does not reach may have to be sent along in a statement that it joins, 0 for none", Check: bounded(0, 1_000_000)},
+	{Name: "values_bytes", Default: "262144", Doc: "bytes that the values of all such relations may take together", Check: bounded(0, 1<<30)},
 	{Name: "compress", Default: "false", Doc: "true has rows compressed on the way, for networks that are slower than that", Check: engines.CheckBool},
 }
 
@@ -78,6 +81,13 @@ func checkServer(options map[string]string) error {
 	if err != nil {
 		return pgerr.New(pgerr.FdwInvalidOption, `invalid value for option "secure": %s`, err)
 	}
+	handles, err := engines.ParseBool(options["handles"], false)
+	if err != nil {
+		return pgerr.New(pgerr.FdwInvalidOption, `invalid value for option "handles": %s`, err)
+	}
+	if handles && (options["catalog"] == "" || options["schema"] == "") {
+		return pgerr.Hint(pgerr.New(pgerr.FdwInvalidOption, `option "handles" needs options "catalog" and "schema"`), "They say where the tables of handles are made.")
+	}
 	for _, name := range []string{"sslrootcert", "sslservername", "skip_verify"} {
 		if options[name] != "" && !secure {
 			return pgerr.Hint(pgerr.New(pgerr.FdwInvalidOption, `option %q needs option "secure"`, name), `Set option "secure" to true.`)
@@ -99,7 +109,8 @@ func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error)
 	if err != nil {
 		return nil, pgerr.AtServer(s.Name, err)
 	}
-	return &Engine{server: s.Name, client: c, catalog: s.Options["catalog"]}, nil
+	handles, err := engines.ParseBool(s.Options["handles"], false)
+	return &Engine{server: s.Name, client: c, catalog: s.Options["catalog"], schema: s.Options["schema"], handles: handles}, pgerr.AtServer(s.Name, err)
 }
 
 func checkHost(v string) error {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	rest "google.golang.org/api/bigquery/v2"
@@ -29,7 +30,11 @@ type job struct {
 	ended sync.Once
 	err   error
 	rows  *rows
+	read  atomic.Int64 // streams of its rows that are being read
 }
+
+// mostResults is how many results of jobs are there to be read: the service has them on disks.
+const mostResults = 16
 
 var (
 	jobForm   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
@@ -67,8 +72,11 @@ func (p *Project) wrong(o *rest.Job) string {
 		}
 	}
 	for i, q := range c.Query.QueryParameters {
-		if q.Name != "p"+strconv.Itoa(i+1) || q.ParameterType == nil || q.ParameterType.Type != "STRING" || q.ParameterValue == nil {
+		if q.Name != "p"+strconv.Itoa(i+1) || q.ParameterType == nil || q.ParameterValue == nil || parameterForms[q.ParameterType.Type] == nil {
 			return "parameter " + q.Name
+		}
+		if v := q.ParameterValue.Value; !parameterForms[q.ParameterType.Type].MatchString(v) && v != "" { // which may be none
+			return "Invalid value for parameter " + q.Name + ": " + v
 		}
 	}
 	return ""
@@ -102,7 +110,7 @@ func (p *Project) insert(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid", "%s", why)
 		return
 	}
-	q := engines.Query{SQL: toDuckDB(o.Configuration.Query.Query)}
+	q := engines.Query{SQL: p.placed(toDuckDB(o.Configuration.Query.Query))}
 	for _, v := range n.Configuration.Query.Parameters {
 		q.Args = append(q.Args, v.Value.Value)
 	}
@@ -123,6 +131,8 @@ func (p *Project) insert(w http.ResponseWriter, r *http.Request) {
 		p.dryRun(w, r, &o, q)
 	case most > 0 && most < bytes:
 		refuse(w, http.StatusBadRequest, "bytesBilledLimitExceeded", "Query exceeded limit for bytes billed: %d. %d or higher required.", most, bytes)
+	case insertForm.MatchString(q.SQL):
+		p.change(w, &o, q)
 	default:
 		p.start(w, &o, q)
 	}
@@ -144,6 +154,11 @@ func (p *Project) start(w http.ResponseWriter, o *rest.Job, q engines.Query) {
 	j.ctx, j.stop = context.WithCancel(context.Background())
 	p.mu.Lock()
 	p.jobs[j.id] = j
+	p.results = append(p.results, j)
+	for len(p.results) > mostResults && p.results[0].idle() {
+		p.results[0].end()
+		p.results = p.results[1:]
+	}
 	p.mu.Unlock()
 	p.Running.Add(1)
 	go j.run(q)
@@ -166,6 +181,16 @@ func (j *job) run(q engines.Query) {
 	}
 	if j.rows, j.err = newRows(j.ctx, j.fake, stream); j.err != nil {
 		_ = stream.Close()
+	}
+}
+
+// idle reports whether a job has ended, and nobody reads its rows.
+func (j *job) idle() bool {
+	select {
+	case <-j.done:
+		return j.read.Load() == 0
+	default:
+		return false
 	}
 }
 
@@ -204,8 +229,8 @@ func (p *Project) cancel(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// results waits for a job as long as it is told to.
-func (p *Project) results(w http.ResponseWriter, r *http.Request) {
+// await waits for a job as long as it is told to.
+func (p *Project) await(w http.ResponseWriter, r *http.Request) {
 	j := p.find(w, r)
 	if j == nil {
 		return
@@ -254,17 +279,6 @@ func refuseStatement(w http.ResponseWriter, err error) {
 	default:
 		refuse(w, http.StatusBadRequest, "invalidQuery", "%s", e.Message)
 	}
-}
-
-var (
-	words = strings.NewReplacer("`", `"`, "INT64", "BIGINT", "FLOAT64", "DOUBLE", " AS STRING)", " AS VARCHAR)", "TO_JSON_STRING(", "to_json(",
-		" AS DATETIME)", " AS timestamp)", " AS TIMESTAMP)", " AS timestamptz)", " AS BYTES)", " AS BLOB)")
-	parameters = regexp.MustCompile(`@p(\d+)`)
-)
-
-// toDuckDB puts DuckDB's words for a statement's. What is in quotes had better not have any of them.
-func toDuckDB(text string) string {
-	return parameters.ReplaceAllString(words.Replace(text), "$$$1")
 }
 
 var errGone = fmt.Errorf("the job has been cancelled")

@@ -42,7 +42,11 @@ type Project struct {
 	mu      sync.Mutex
 	tokens  map[string]bool // that are accepted
 	jobs    map[string]*job
-	ordered []*rest.Job // as they were handed in
+	uploads map[string]*upload
+	kept    []table      // that requests have made
+	made    []rest.Table // all of them
+	results []*job       // of which the rows are kept, the oldest first
+	ordered []*rest.Job  // as they were handed in
 	details map[string]rest.Table
 
 	// What it counts.
@@ -90,11 +94,11 @@ func Start(t testing.TB, statements ...string) *Project {
 
 func serve(t testing.TB, file string, tables []table) *Project {
 	t.Helper()
-	duck, err := duckdb.Wrapper{}.Open(t.Context(), engines.Server{Name: "inside", Options: map[string]string{"database": file, "read_only": "true"}})
+	duck, err := duckdb.Wrapper{}.Open(t.Context(), engines.Server{Name: "inside", Options: map[string]string{"database": file, "read_only": "false", "handles": "true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Project{duck: duck, tables: tables, tokens: map[string]bool{Token: true}, jobs: map[string]*job{}, details: map[string]rest.Table{}}
+	p := &Project{duck: duck, tables: tables, tokens: map[string]bool{Token: true}, jobs: map[string]*job{}, uploads: map[string]*upload{}, details: map[string]rest.Table{}}
 	p.Streams.Store(1)
 	p.Bytes.Store(10 << 20)
 	web := httptest.NewServer(p.routes())
@@ -146,9 +150,13 @@ func (p *Project) routes() http.Handler {
 	mux.HandleFunc("POST "+project+"/jobs", p.authorized(p.insert))
 	mux.HandleFunc("GET "+project+"/jobs/{job}", p.authorized(p.get))
 	mux.HandleFunc("POST "+project+"/jobs/{job}/cancel", p.authorized(p.cancel))
-	mux.HandleFunc("GET "+project+"/queries/{job}", p.authorized(p.results))
+	mux.HandleFunc("GET "+project+"/queries/{job}", p.authorized(p.await))
 	mux.HandleFunc("GET "+project+"/datasets/{dataset}/tables", p.authorized(p.list))
 	mux.HandleFunc("GET "+project+"/datasets/{dataset}/tables/{table}", p.authorized(p.describe))
+	mux.HandleFunc("POST "+project+"/datasets/{dataset}/tables", p.authorized(p.makeTable))
+	mux.HandleFunc("DELETE "+project+"/datasets/{dataset}/tables/{table}", p.authorized(p.dropTable))
+	mux.HandleFunc("POST /upload"+project+"/jobs", p.authorized(p.upload))
+	mux.HandleFunc("POST /uploads/{upload}", p.part)
 	return mux
 }
 

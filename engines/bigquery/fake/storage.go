@@ -130,6 +130,7 @@ func (r *rows) close() {
 	if !r.closed {
 		r.closed = true
 		_ = r.stream.Close()
+		r.out = map[string]*sent{}
 	}
 }
 
@@ -264,6 +265,8 @@ func (p *Project) ReadRows(q *storagepb.ReadRowsRequest, to storagepb.BigQueryRe
 	}
 	p.Running.Add(1)
 	defer p.Running.Add(-1)
+	j.read.Add(1)
+	defer j.read.Add(-1)
 	at, cut := q.Offset, p.Cut.Add(-1) >= 0
 	for {
 		c, err := j.rows.next(ctx, q.ReadStream, at)

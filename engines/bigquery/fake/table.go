@@ -3,6 +3,7 @@ package fake
 import (
 	"database/sql"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,10 @@ const perPage = 2
 func (p *Project) list(w http.ResponseWriter, r *http.Request) {
 	dataset, found := r.PathValue("dataset"), false
 	var names []string
-	for _, t := range p.tables {
+	p.mu.Lock()
+	tables := append(slices.Clone(p.tables), p.kept...)
+	p.mu.Unlock()
+	for _, t := range tables {
 		if t.dataset == dataset {
 			if found = true; t.name != "" {
 				names = append(names, t.name)

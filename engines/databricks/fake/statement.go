@@ -42,12 +42,13 @@ type link struct {
 
 // statement is a statement and the part of its result that was asked for last.
 type statement struct {
-	fake   *Workspace
-	id     string
-	ctx    context.Context
-	stop   context.CancelFunc
-	opened chan struct{}
-	ended  sync.Once
+	fake    *Workspace
+	id      string
+	ctx     context.Context
+	stop    context.CancelFunc
+	changes bool // it is no query
+	opened  chan struct{}
+	ended   sync.Once
 
 	mu      sync.Mutex
 	stream  engines.Stream
@@ -59,7 +60,16 @@ type statement struct {
 }
 
 func (s *statement) run(q engines.Query) {
-	stream, err := s.fake.duck.Open(s.ctx, q)
+	var err error
+	if s.changes {
+		err = s.fake.change(s.ctx, q)
+		q = engines.Query{SQL: "SELECT 1 AS done LIMIT 0"} // what it answers nobody reads
+	}
+	s.fake.open.RLock()
+	var stream engines.Stream
+	if err == nil {
+		stream, err = s.fake.duck.Open(s.ctx, q)
+	}
 	s.mu.Lock()
 	s.stream, s.err, s.number = stream, err, -1
 	if err == nil {
@@ -86,6 +96,7 @@ func (s *statement) finish() {
 		if s.stream != nil {
 			_ = s.stream.Close()
 		}
+		s.fake.open.RUnlock()
 		s.fake.Running.Add(-1)
 	})
 }

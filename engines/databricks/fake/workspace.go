@@ -6,11 +6,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,12 +29,18 @@ import (
 type Workspace struct {
 	*httptest.Server
 	duck engines.Engine
+	path string       // of the DuckDB
+	open sync.RWMutex // who reads, or writes, holds it
 
 	mu         sync.Mutex
 	tokens     map[string]bool // that are accepted
 	granted    int             // tokens that OAuth has given out
 	statements map[string]*statement
 	orders     []Order // as they were handed in
+
+	// Settings of warehouses, which are UTC and ANSI mode where they are not set otherwise.
+	TimeZone atomic.Pointer[string]
+	NoANSI   atomic.Bool
 
 	// What it counts.
 	Produced atomic.Int64 // rows that are in files
@@ -65,11 +71,11 @@ func Start(t testing.TB, statements ...string) *Workspace {
 // Serve is Start over a DuckDB that there is: its file's name is that of the catalog, which has no information schema.
 func Serve(t testing.TB, file string) *Workspace {
 	t.Helper()
-	duck, err := duckdb.Wrapper{}.Open(t.Context(), engines.Server{Name: "inside", Options: map[string]string{"database": file, "read_only": "true"}})
+	duck, err := inside(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Workspace{duck: duck, tokens: map[string]bool{Token: true}, statements: map[string]*statement{}}
+	f := &Workspace{duck: duck, path: file, tokens: map[string]bool{Token: true}, statements: map[string]*statement{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /oidc/v1/token", f.grant)
 	mux.HandleFunc("POST /api/2.0/sql/statements", f.authorized(f.execute))
@@ -83,9 +89,32 @@ func Serve(t testing.TB, file string) *Workspace {
 		for _, s := range f.statements {
 			s.end()
 		}
-		_ = duck.Close()
+		_ = f.duck.Close()
 	})
 	return f
+}
+
+func inside(ctx context.Context, file string) (engines.Engine, error) {
+	return duckdb.Wrapper{}.Open(ctx, engines.Server{Name: "inside", Options: map[string]string{"database": file, "read_only": "true"}})
+}
+
+// change executes a statement that is no query, while nobody reads.
+func (f *Workspace) change(ctx context.Context, q engines.Query) error {
+	f.open.Lock()
+	defer f.open.Unlock()
+	err := f.duck.Close()
+	db, err2 := sql.Open("duckdb", f.path)
+	if err = errors.Join(err, err2); err != nil {
+		return err
+	}
+	args := make([]any, len(q.Args))
+	for i, v := range q.Args {
+		args[i] = v
+	}
+	_, err = db.ExecContext(ctx, q.SQL, args...)
+	err = errors.Join(err, db.Close())
+	f.duck, err2 = inside(context.Background(), f.path)
+	return errors.Join(err, err2)
 }
 
 // Orders are the statements that were handed in.
@@ -171,11 +200,6 @@ func build(t testing.TB, file string, statements []string) {
 	}
 }
 
-// toDuckDB are the words of a statement that DuckDB has others for.
-var toDuckDB = strings.NewReplacer("`", `"`, " information_schema.", " fake_information.", "TIMESTAMP_NTZ", "timestamp", "TIMESTAMP", "timestamptz")
-
-var parameterNames = regexp.MustCompile(`:p(\d+)`)
-
 func (f *Workspace) execute(w http.ResponseWriter, r *http.Request) {
 	var o Order
 	decoder := json.NewDecoder(r.Body)
@@ -200,14 +224,13 @@ func (f *Workspace) execute(w http.ResponseWriter, r *http.Request) {
 		}
 		args[i] = p.Value
 	}
-	text := parameterNames.ReplaceAllString(toDuckDB.Replace(o.Statement), "$$$1")
 	f.mu.Lock()
-	s := &statement{fake: f, id: fmt.Sprintf("01ef-%04d", len(f.statements)), opened: make(chan struct{})}
+	s := &statement{fake: f, id: fmt.Sprintf("01ef-%04d", len(f.statements)), changes: changing.MatchString(o.Statement), opened: make(chan struct{})}
 	f.statements[s.id], f.orders = s, append(f.orders, o)
 	f.mu.Unlock()
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	f.Running.Add(1)
-	go s.run(engines.Query{SQL: text, Args: args})
+	go s.run(engines.Query{SQL: f.translate(o.Statement), Args: args})
 	f.answer(w, http.StatusOK, map[string]any{"statement_id": s.id, "status": map[string]string{"state": "PENDING"}})
 }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/rsa"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -41,7 +42,9 @@ const (
 // Account is one whose statements a DuckDB computes.
 type Account struct {
 	*httptest.Server
-	duck engines.Engine
+	duck    engines.Engine
+	path    string       // of the DuckDB
+	reading sync.RWMutex // who has a stream open, or changes something, holds it
 
 	mu         sync.Mutex
 	key        *rsa.PublicKey // of User, nil for none
@@ -101,11 +104,11 @@ func Start(t testing.TB, statements ...string) *Account {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "lake.duckdb")
 	build(t, file, slices.Concat(informationSchema, statements))
-	duck, err := duckdb.Wrapper{}.Open(t.Context(), engines.Server{Name: "inside", Options: map[string]string{"database": file, "read_only": "true"}})
+	duck, err := inside(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Account{duck: duck, sessions: map[string]bool{}, statements: map[string]*statement{}, requests: map[string]*statement{}, answers: map[string]Answer{},
+	a := &Account{duck: duck, path: file, sessions: map[string]bool{}, statements: map[string]*statement{}, requests: map[string]*statement{}, answers: map[string]Answer{},
 		ChunkRows: 50_000}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /session/v1/login-request", a.login)
@@ -128,12 +131,38 @@ func Start(t testing.TB, statements ...string) *Account {
 		for _, s := range a.statements {
 			s.end()
 		}
-		_ = duck.Close()
+		_ = a.duck.Close()
 		if len(a.unexpected) > 0 {
 			t.Errorf("the account was asked for %q", a.unexpected)
 		}
 	})
 	return a
+}
+
+func inside(ctx context.Context, file string) (engines.Engine, error) {
+	return duckdb.Wrapper{}.Open(ctx, engines.Server{Name: "inside", Options: map[string]string{"database": file, "read_only": "true"}})
+}
+
+// change executes a statement that is no query, while nobody reads, and returns how many rows it has written.
+func (a *Account) change(ctx context.Context, q engines.Query) (rows int64, err error) {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	err = a.duck.Close()
+	db, openErr := sql.Open("duckdb", a.path)
+	if err = errors.Join(err, openErr); err != nil {
+		return 0, err
+	}
+	args := make([]any, len(q.Args))
+	for i, v := range q.Args {
+		args[i] = v
+	}
+	done, err := db.ExecContext(ctx, q.SQL, args...)
+	if err == nil {
+		rows, err = done.RowsAffected()
+	}
+	err = errors.Join(err, db.Close())
+	a.duck, openErr = inside(context.Background(), a.path)
+	return rows, errors.Join(err, openErr)
 }
 
 // Options are those of a foreign server that is the account.
@@ -221,10 +250,13 @@ func (a *Account) authorized(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // informationSchema makes what the service has and DuckDB has under other names. Names without capitals are those that were written
-// without quotes, which are upper case there.
+// without quotes, which are upper case there; but for those of handles, which the engine writes with quotes.
 var informationSchema = []string{
 	"CREATE SCHEMA fake_information",
-	"CREATE MACRO fake_information.folded(name) AS CASE WHEN name = lower(name) THEN upper(name) ELSE name END",
+	"CREATE MACRO current_version() AS '9.0.0'",
+	"CREATE MACRO startswith(a, b) AS starts_with(a, b)",
+	"CREATE MACRO to_binary(a, f) AS CASE f WHEN 'HEX' THEN unhex(a) END",
+	"CREATE MACRO fake_information.folded(name) AS CASE WHEN name = lower(name) AND NOT starts_with(name, 'sluice_handle_') THEN upper(name) ELSE name END",
 	`CREATE VIEW fake_information.SCHEMATA AS SELECT fake_information.folded(schema_name) AS SCHEMA_NAME FROM duckdb_schemas()
 	 WHERE database_name = 'lake' AND schema_name <> 'fake_information'`,
 	`CREATE VIEW fake_information.TABLES AS SELECT fake_information.folded(schema_name) AS TABLE_SCHEMA, fake_information.folded(table_name) AS TABLE_NAME, comment AS COMMENT,

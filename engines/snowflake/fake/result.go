@@ -135,6 +135,9 @@ func (s *statement) write(w io.Writer, r *http.Request, n int) error {
 	if cut {
 		return errors.New("cut")
 	}
+	if from+s.partRows >= s.total {
+		s.forget()
+	}
 	return writer.Close()
 }
 
@@ -157,12 +160,11 @@ func (s *statement) take(r *http.Request, most int64) (arrow.RecordBatch, error)
 }
 
 // seek makes the stream one that begins with a row.
-func (s *statement) seek(row int64) (err error) {
+func (s *statement) seek(row int64) error {
 	s.forget()
 	q := s.query
 	q.SQL = fmt.Sprintf("SELECT * FROM (%s) OFFSET %d", q.SQL, row)
-	s.stream, err = s.fake.duck.Open(s.ctx, q)
-	return err
+	return s.open(q)
 }
 
 // carried is a record batch as the service sends it.

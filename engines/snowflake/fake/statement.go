@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type statement struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	done  chan struct{} // it has been computed
+
+	changes bool // it is no query, and total what it has changed
 
 	total   int64
 	columns []Column
@@ -82,7 +85,8 @@ func (a *Account) execute(w http.ResponseWriter, r *http.Request) {
 	if s == nil { // a request that comes again is the same
 		tag, _ := q.Parameters["QUERY_TAG"].(string)
 		a.orders = append(a.orders, Order{q.SQL, tag, args})
-		s = &statement{fake: a, partRows: a.ChunkRows, id: fmt.Sprintf("01b2-%04d", len(a.statements)), done: make(chan struct{}), query: engines.Query{SQL: toDuckDB(q.SQL), Args: args}}
+		s = &statement{fake: a, partRows: a.ChunkRows, id: fmt.Sprintf("01b2-%04d", len(a.statements)), done: make(chan struct{}), query: engines.Query{SQL: toDuckDB(q.SQL), Args: args},
+			changes: changing.MatchString(q.SQL)}
 		if answer, ok := a.answers[q.SQL]; ok {
 			s.script = &answer
 		}
@@ -103,15 +107,31 @@ func (s *statement) compute() {
 		s.err = s.recite()
 		return
 	}
-	if s.total, s.err = s.count(); s.err != nil {
+	if s.changes {
+		s.total, s.err = s.fake.change(s.ctx, s.query)
 		return
 	}
-	if s.stream, s.err = s.fake.duck.Open(s.ctx, s.query); s.err != nil {
+	if s.err = s.open(s.query); s.err != nil {
 		return
 	}
-	if s.columns, s.err = describe(s.stream.Fields()); s.err == nil && s.total > 0 {
+	if s.total, s.err = s.count(); s.err == nil {
+		s.columns, s.err = describe(s.stream.Fields())
+	}
+	if s.err == nil && s.total > 0 {
 		s.first, s.inline, s.err = s.beginning()
 	}
+	if s.err != nil || s.inline == s.total {
+		s.forget()
+	}
+}
+
+// open makes the stream, while which is open nothing is changed.
+func (s *statement) open(q engines.Query) (err error) {
+	s.fake.reading.RLock()
+	if s.stream, err = s.fake.duck.Open(s.ctx, q); err != nil {
+		s.fake.reading.RUnlock()
+	}
+	return err
 }
 
 // count has the rows counted, since the answer says how many parts there are.
@@ -119,13 +139,8 @@ func (s *statement) count() (int64, error) {
 	q := s.query
 	q.SQL = "SELECT CAST(count(*) AS BIGINT) FROM (" + q.SQL + ")"
 	stream, err := s.fake.duck.Open(s.ctx, q)
-	if err != nil { // of the statement itself, not of what is around it
-		if stream, err2 := s.fake.duck.Open(s.ctx, s.query); err2 == nil {
-			_ = stream.Close()
-			return 0, err
-		} else {
-			return 0, err2
-		}
+	if err != nil {
+		return 0, err
 	}
 	defer stream.Close()
 	b, err := stream.Next(s.ctx)
@@ -148,6 +163,7 @@ func (s *statement) forget() {
 	if s.stream != nil {
 		_ = s.stream.Close()
 		s.stream, s.rest = nil, nil
+		s.fake.reading.RUnlock()
 	}
 }
 
@@ -197,6 +213,14 @@ func (s *statement) data() map[string]any {
 		"rowsetBase64": base64.StdEncoding.EncodeToString(s.first), "finalDatabaseName": Database, "statementTypeId": 4096}
 	if s.script != nil && s.script.JSON != nil {
 		data["queryResultFormat"], data["rowset"] = "json", s.script.JSON
+	}
+	if s.changes { // as of an INSERT, and as of what makes or drops a table
+		data["queryResultFormat"], data["rowset"], data["rowtype"] = "json", [][]string{{strconv.FormatInt(s.total, 10)}}, []Column{{Name: "number of rows inserted", Type: "fixed", Precision: 19}}
+		if data["statementTypeId"] = 0x3100; !strings.Contains(s.query.SQL, "INSERT ") {
+			data["statementTypeId"] = 0x6000
+		}
+		data["total"], data["returned"] = 1, 1
+		return data
 	}
 	s.fake.mu.Lock()
 	storage := s.fake.storage
@@ -270,13 +294,31 @@ func toDuckDB(sql string) string {
 		case c == ':' && i+1 < len(sql) && sql[i+1] >= '1' && sql[i+1] <= '9' && (i == 0 || sql[i-1] != ':'):
 			out.WriteByte('$')
 			i++
-		case strings.HasPrefix(sql[i:], "NUMBER("):
-			out.WriteString("DECIMAL(")
-			i += len("NUMBER(")
-		default:
-			out.WriteByte(c)
+		case c == '[' && i > 0 && sql[i-1] == '"': // behind what has its first element at 0
+			out.WriteString("[1 + ")
 			i++
+		default:
+			n, word := spelled(sql[i:])
+			out.WriteString(word)
+			i += n
 		}
 	}
 	return out.String()
+}
+
+var changing = regexp.MustCompile(`^(/\*[^*]*\*/ )?(CREATE|INSERT|DROP) `)
+
+// duckWords are DuckDB's for types of the service, for what makes tables there, and for its generator of rows, which come in order.
+var duckWords = [][2]string{{"TRANSIENT ", ""}, {" DATA_RETENTION_TIME_IN_DAYS = 0", ""}, {" FLOAT", " DOUBLE"},
+	{"TABLE(FLATTEN(INPUT => PARSE_JSON(", "(SELECT unnest(CAST(CAST("}, {`))) AS "u"`, ` AS JSON) AS VARCHAR[][])) AS "VALUE") AS "u"`}, {"TABLE(GENERATOR(ROWCOUNT => ", "range("}, {")) ORDER BY i", ")"}, {"(ORDER BY NULL)", "()"},
+	{" NUMBER(", " DECIMAL("}, {"TIMESTAMP_NTZ(6)", "TIMESTAMP"}, {"TIMESTAMP_LTZ(6)", "TIMESTAMPTZ"}, {"TIMESTAMP_TZ(6)", "TIMESTAMPTZ"}}
+
+// spelled is how DuckDB spells what a statement begins with, of which it takes up so many bytes.
+func spelled(sql string) (int, string) {
+	for _, t := range duckWords {
+		if strings.HasPrefix(sql, t[0]) {
+			return len(t[0]), t[1]
+		}
+	}
+	return 1, sql[:1]
 }
