@@ -105,15 +105,20 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 	if p.Server != nil && p.Write == nil {
 		root.Type, root.Server, root.SQL, root.Rows = "Foreign Scan", p.Server.Name, p.RemoteSQL, p.Rows
 		s.appraise(ctx, y, root, o, y.remoteQuery(nil))
+		s.explainInputs(ctx, root, y, o)
+		if p.Sends() && o.analyze {
+			if err := s.sendValues(ctx, y, root.observer(time.Now())); err != nil {
+				return nil, err
+			}
+			if y.plan.Server == nil { // it is computed elsewhere
+				return s.explainPlan(ctx, y, o)
+			}
+		}
 		return root, s.explainStream(ctx, root, y, o)
 	}
 	if p.Joined() {
 		root.Type, root.SQL = "Federated Join", p.RemoteSQL
-		for i := range p.Inputs {
-			n := inputNode(&p.Inputs[i])
-			s.appraise(ctx, y, n, o, y.inputQuery(&p.Inputs[i], nil))
-			root.Plans = append(root.Plans, n)
-		}
+		s.explainInputs(ctx, root, y, o)
 		return root, s.explainStream(ctx, root, y, o)
 	}
 	root.Type = "Home Join"
@@ -154,6 +159,23 @@ func (s *Session) explainPlan(ctx context.Context, y *execution, o explainOption
 		root.home = append(root.home, strings.Split(*r[0], "\n")...)
 	}
 	return root, nil
+}
+
+// explainInputs adds the inputs of a statement that home does not compute.
+func (s *Session) explainInputs(ctx context.Context, root *node, y *execution, o explainOptions) {
+	for i := range y.plan.Inputs {
+		n := inputNode(&y.plan.Inputs[i])
+		s.appraise(ctx, y, n, o, y.inputQuery(&y.plan.Inputs[i], nil))
+		root.Plans = append(root.Plans, n)
+	}
+}
+
+// observer measures the streams of a node's inputs.
+func (n *node) observer(started time.Time) observer {
+	return func(i int, input engines.Stream) engines.Stream {
+		n.Plans[i].actual = measured(input, started)
+		return n.Plans[i].actual
+	}
 }
 
 // appraise asks a server what a query of the plan would take, where it knows. Of rows that rules hide nothing is asked, and a server that
@@ -218,10 +240,7 @@ func (s *Session) explainStream(ctx context.Context, n *node, y *execution, o ex
 		return nil
 	}
 	started := time.Now()
-	stream, err := s.openWhole(ctx, y, nil, func(i int, input engines.Stream) engines.Stream {
-		n.Plans[i].actual = measured(input, started)
-		return n.Plans[i].actual
-	})
+	stream, err := s.openWhole(ctx, y, nil, n.observer(started))
 	if err != nil {
 		return err
 	}

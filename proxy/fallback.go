@@ -52,7 +52,7 @@ func dataException(err error) bool {
 // its catalogs may not have what the others have, or not the values.
 func (x *execution) misread(err error) bool {
 	var pe *pgconn.PgError
-	return x.plan.Route == plan.Federated && x.plan.Server != nil && errors.As(err, &pe) && slices.Contains([]string{"42", "3D", "3F", "HV"}, pe.Code[:2])
+	return x.plan.Route == plan.Federated && x.plan.Server != nil && errors.As(err, &pe) && slices.Contains([]string{"42", "3D", "3F", "54", "HV"}, pe.Code[:2])
 }
 
 // openAtHome lets home compute the statement instead, over inputs shipped to it.

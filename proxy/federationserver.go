@@ -25,7 +25,7 @@ func (s *Session) federationServer(facts *catalog.Facts) (*catalog.Server, error
 			continue
 		}
 		d, err := dialect.Of(server)
-		if _, ok := d.(dialect.Standard); ok && err == nil {
+		if joiner, ok := d.(dialect.Standard); ok && err == nil && joiner.Lacks()&dialect.Connectors == 0 {
 			return server, nil
 		}
 	}

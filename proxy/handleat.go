@@ -11,6 +11,7 @@ import (
 	"github.com/sluicedb/sluice/parser"
 	"github.com/sluicedb/sluice/parser/plan"
 	"github.com/sluicedb/sluice/pgerr"
+	"github.com/sluicedb/sluice/proxy/ddl"
 )
 
 // keepAt makes a table of the result of a query at a foreign server, and the foreign table for it at home. What the server computes
@@ -24,7 +25,7 @@ func (s *Session) keepAt(ctx context.Context, x *execution, table string, h *han
 	if err != nil {
 		return 0, inQuery(err, h.query, "")
 	}
-	remote, columns, err := s.declareKept(ctx, table, server, h.query)
+	remote, columns, err := s.declareKept(ctx, table, server, keeper, h.query)
 	if err != nil {
 		return 0, err
 	}
@@ -35,9 +36,9 @@ func (s *Session) keepAt(ctx context.Context, x *execution, table string, h *han
 	run := s.begin()
 	defer run.end()
 	defer run.limit(y.timeout())()
-	if y.plan != nil && y.plan.Route == plan.Remote && y.plan.Server.OID == server.OID {
+	if y.computedAt(server) {
 		n, ok, err := s.fillKept(run.ctx, y, remote, columns)
-		if ok || err != nil && (!dataException(err) || s.writing.writes > 1) {
+		if ok || err != nil && (!dataException(err) && !y.misread(err) || s.writing.writes > 1) {
 			s.settle(y.ledger, s.cause(err))
 			return n, s.cause(err)
 		}
@@ -58,6 +59,12 @@ func (s *Session) keepAt(ctx context.Context, x *execution, table string, h *han
 	return n, s.cause(err)
 }
 
+// computedAt reports whether a server computes the statement whole, be it over tables of others.
+func (x *execution) computedAt(server *catalog.Server) bool {
+	p := x.plan
+	return p != nil && p.Write == nil && (p.Route == plan.Remote || p.Route == plan.Federated) && p.Server != nil && p.Server.OID == server.OID
+}
+
 // keeper returns a server by its name, and its engine, which takes handles.
 func (s *Session) keeper(ctx context.Context, name string) (*catalog.Server, engines.Keeper, error) {
 	server := s.serverNamed(name)
@@ -70,7 +77,7 @@ func (s *Session) keeper(ctx context.Context, name string) (*catalog.Server, eng
 	}
 	keeper, ok := engines.As[engines.Keeper](engine)
 	if !ok {
-		return nil, nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", name), "DuckDB databases do; leave the server out for home.")
+		return nil, nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", name), "docs/handles.md says which do; leave the server out for home.")
 	}
 	return server, keeper, keeper.Keeps()
 }
@@ -101,10 +108,11 @@ func (s *Session) planKept(ctx context.Context, x *execution, query string) (*ex
 
 func noParameter() error { return pgerr.New("42P02", "there is no parameter $1") }
 
-// keptColumns describes a table of home: its columns' names and types, as Maker takes them, and its column definitions.
+// keptColumns describes a table of home: its columns' names and types, as Keeper takes them, and the column definitions, in two parts that
+// options stand between.
 const keptColumns = `SELECT a.attname, CASE WHEN COALESCE(e.typtype, t.typtype) OPERATOR(pg_catalog.=) 'e' THEN pg_catalog.concat('` + engines.AnyEnum + `', CASE WHEN e.oid IS NOT NULL THEN '[]' END)
  ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END, pg_catalog.concat(pg_catalog.quote_ident(a.attname), ' ',
- pg_catalog.format_type(a.atttypid, a.atttypmod), CASE WHEN a.attcollation OPERATOR(pg_catalog.<>) t.typcollation THEN (
+ pg_catalog.format_type(a.atttypid, a.atttypmod)), pg_catalog.concat(CASE WHEN a.attcollation OPERATOR(pg_catalog.<>) t.typcollation THEN (
   SELECT pg_catalog.format(' COLLATE %I.%I', n.nspname, l.collname) FROM pg_catalog.pg_collation l
   JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) l.collnamespace WHERE l.oid OPERATOR(pg_catalog.=) a.attcollation) END)
 FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
@@ -113,7 +121,7 @@ WHERE a.attrelid OPERATOR(pg_catalog.=) $1::pg_catalog.regclass AND a.attnum OPE
 
 // declareKept declares the foreign table for a handle, whose columns are those that CREATE TABLE AS would make, and returns the
 // remote table's name and columns.
-func (s *Session) declareKept(ctx context.Context, table string, server *catalog.Server, query string) (remote string, columns []engines.Column, err error) {
+func (s *Session) declareKept(ctx context.Context, table string, server *catalog.Server, keeper engines.Keeper, query string) (remote string, columns []engines.Column, err error) {
 	like := "pg_temp." + s.tempPrefix(false) + "kept"
 	prefix := "CREATE TEMPORARY TABLE " + strings.TrimPrefix(like, "pg_temp.") + " AS "
 	if _, err := s.Exec(ctx, prefix+query+"\nWITH NO DATA"); err != nil {
@@ -123,10 +131,12 @@ func (s *Session) declareKept(ctx context.Context, table string, server *catalog
 	if err != nil {
 		return "", nil, err
 	}
-	var definitions []string
 	for _, r := range rows {
 		columns = append(columns, engines.Column{Name: *r[0], Type: *r[1]})
-		definitions = append(definitions, *r[2])
+	}
+	definitions, err := definitionsOf(rows, columns, keeper)
+	if err != nil {
+		return "", nil, err
 	}
 	if _, err := s.Exec(ctx, "DROP TABLE "+like); err != nil {
 		return "", nil, err
@@ -142,6 +152,19 @@ func (s *Session) declareKept(ctx context.Context, table string, server *catalog
 	}
 	s.noteDDL()
 	return remote, columns, nil
+}
+
+// definitionsOf are the foreign columns for rows of keptColumns, with the options by which the engine knows them.
+func definitionsOf(rows [][]*string, columns []engines.Column, keeper engines.Keeper) ([]string, error) {
+	options, err := keeper.Declare(columns)
+	if err != nil {
+		return nil, err
+	}
+	definitions := make([]string, len(rows))
+	for i, r := range rows {
+		definitions[i] = *r[2] + ddl.OptionList(options[i]) + *r[3]
+	}
+	return definitions, nil
 }
 
 // beginKept begins the transaction that a handle's table is made in, which must do nothing else.
@@ -173,14 +196,22 @@ func (s *Session) fillKept(ctx context.Context, y *execution, remote string, col
 	if err := s.enter(ctx, y, nil); err != nil {
 		return 0, false, err
 	}
-	_, q, err := s.locate(ctx, y, y.remoteQuery(nil))
+	server := y.plan.Server
+	err = s.sendValues(ctx, y, nil)
+	if err == nil && !y.computedAt(server) {
+		return 0, false, nil
+	}
+	var q engines.Query
+	if err == nil {
+		_, q, err = s.locate(ctx, y, y.remoteQuery(nil))
+	}
 	if err == nil {
 		rows, ok, err = s.writing.tx.(engines.Maker).Fill(ctx, remote, columns, q)
 	}
 	if err != nil {
 		s.writing.broken = true
 		if y.plan.Governed {
-			err = hushed(y.plan.Server, err)
+			err = hushed(server, err)
 		}
 		return 0, false, err
 	}

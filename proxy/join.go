@@ -168,6 +168,20 @@ func columnFields(r *catalog.Relation, columns []int) []engines.Field {
 	return fields
 }
 
+// asTheyCome are fields of columns as their values come: those that home reads are texts.
+func asTheyCome(fields []engines.Field, r *catalog.Relation, columns []int) []engines.Field {
+	d, err := dialect.Of(r.Server)
+	if err != nil {
+		return fields
+	}
+	for i, c := range columns {
+		if f := &fields[len(fields)-len(columns)+i]; !dialect.Feeds(d, &r.Columns[c]) {
+			f.OID, f.Typmod = textOID, -1
+		}
+	}
+	return fields
+}
+
 // query is what a plan asks a server for, and how the values are wanted.
 type query struct {
 	server  *catalog.Server
@@ -183,9 +197,13 @@ type query struct {
 
 // inputQuery is that of an input, whose text is written such that home reads it without doubt.
 func (x *execution) inputQuery(in *plan.Input, formats []int16) query {
-	fields := inputFields(in)
+	fields, columns := inputFields(in), in.Columns
 	if in.Screen != nil {
-		fields = columnFields(in.Relation, in.Screen.Columns)
+		columns = in.Screen.Columns
+		fields = columnFields(in.Relation, columns)
+	}
+	if in.Relation.Server != nil {
+		fields = asTheyCome(fields, in.Relation, columns)
 	}
 	return query{server: in.Server, role: in.Role, sql: in.RemoteSQL, params: in.Params, formats: formats, styles: x.plainStyles(formats), fields: fields, reads: []string{inputName(in)}, input: in}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sluicedb/sluice/catalog"
 )
 
 // handlesInterval is how often it is looked whether handles of a database have expired, or have left tables at servers.
@@ -36,9 +38,17 @@ func (l *listener) reap(ctx context.Context) error {
 		return err
 	}
 	expired := err == nil && string(row[0]) == "t"
-	snapshot := l.watches.server.cache.Get(l.database)
 	l.unswept = l.sweepAgain.Swap(false) || l.unswept
-	sweep := l.unswept && snapshot != nil
+	var snapshot *catalog.Snapshot
+	if l.unswept && !l.reaping.Load() {
+		if snapshot, err = l.snapshot(ctx); err != nil { // it is asked for again
+			l.tell(ctx, err)
+		}
+		if l.conn.IsClosed() {
+			return err
+		}
+	}
+	sweep := snapshot != nil
 	if !expired && !sweep || !l.reaping.CompareAndSwap(false, true) {
 		return nil
 	}
@@ -58,6 +68,37 @@ func (l *listener) reap(ctx context.Context) error {
 		l.tell(ctx, err)
 	})
 	return nil
+}
+
+// snapshot is the catalog as sessions have it, or as it is now where none has asked since it has changed.
+func (l *listener) snapshot(ctx context.Context) (*catalog.Snapshot, error) {
+	if shared := l.watches.server.cache.Get(l.database); shared != nil {
+		return shared, nil
+	}
+	return catalog.Load(ctx, asking{l.conn})
+}
+
+// asking is a connection as what catalogs are read by.
+type asking struct{ conn *pgconn.PgConn }
+
+// Query runs one statement, whose values are texts.
+func (a asking) Query(ctx context.Context, sql string, args ...string) (rows [][]*string, err error) {
+	values := make([][]byte, len(args))
+	for i, arg := range args {
+		values[i] = []byte(arg)
+	}
+	result := a.conn.ExecParams(ctx, sql, values, nil, nil, nil).Read()
+	for _, r := range result.Rows {
+		row := make([]*string, len(r))
+		for i, v := range r {
+			if v != nil {
+				text := string(v)
+				row[i] = &text
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, result.Err
 }
 
 // tell logs why handles are not dropped, where that is not what was said last.

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,7 +47,12 @@ func (s *Session) openRemote(ctx context.Context, x *execution, formats []int16)
 func (x *execution) remoteQuery(formats []int16) query {
 	fields := engineFields(x.described.fields)
 	if x.plan.Copy != nil {
-		fields = x.plan.Copy.Fields
+		fields = slices.Clone(x.plan.Copy.Fields)
+	}
+	for i, m := range x.plan.Typmods {
+		if m != 0 {
+			fields[i].Typmod = m
+		}
 	}
 	return query{
 		server: x.plan.Server, role: x.plan.Role, sql: x.plan.RemoteSQL, params: x.plan.Params, formats: formats, styles: x.styles(), fields: fields, reads: x.readOf(x.plan.Server),

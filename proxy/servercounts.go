@@ -264,7 +264,7 @@ func (w *watches) engine(ctx context.Context, database string, server *catalog.S
 		return nil, err
 	}
 	key := engineKey{database: database, server: server.OID}
-	if len(wrapper.Options(engines.MappingObject)) == 0 {
+	if !engines.Maps(wrapper, server.Options) {
 		return w.server.engines.get(ctx, key, server, nil)
 	}
 	key.role = role

@@ -53,7 +53,7 @@ func (s *Session) spell(ctx context.Context, x *execution, in *plan.Input, limit
 	defer stream.Close()
 	var encoder *encode.Encoder
 	if _, ok := framesOf(stream); !ok {
-		if encoder, err = encode.New(inputFields(in), nil, stream.Fields(), encode.Home); err != nil {
+		if encoder, err = encode.New(spelledFields(in), nil, stream.Fields(), encode.Home); err != nil {
 			return nil, err
 		}
 	}
@@ -87,6 +87,14 @@ func (s *Session) spell(ctx context.Context, x *execution, in *plan.Input, limit
 			return nil, tooLong(in)
 		}
 	}
+}
+
+// spelledFields are the columns of an input as they are written, behind what screens it.
+func spelledFields(in *plan.Input) []engines.Field {
+	if in.Relation.Server == nil {
+		return inputFields(in)
+	}
+	return asTheyCome(inputFields(in), in.Relation, in.Columns)
 }
 
 func tooLong(in *plan.Input) error {

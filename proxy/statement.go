@@ -55,7 +55,7 @@ func (x *execution) apart() bool {
 		return false
 	}
 	ofHome := slices.ContainsFunc(x.plan.Inputs, func(in plan.Input) bool { return in.Server == nil })
-	return x.plan.Route == plan.Remote || x.plan.Route == plan.Federated && !ofHome
+	return x.plan.Route == plan.Remote || x.plan.Route == plan.Federated && !ofHome && !x.plan.Sends()
 }
 
 // homeSQL is the text of the statement that home runs.
@@ -99,6 +99,11 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 		p.again = fixedTag(writeTag(x.plan.Write.Kind, 0))
 	}
 	p.open = func(ctx context.Context) (*cursor, error) {
+		if x.denied == nil && x.own == nil {
+			if err := s.sendValues(ctx, x, nil); err != nil {
+				return nil, err
+			}
+		}
 		switch {
 		case x.denied != nil:
 			return nil, x.denied
@@ -108,7 +113,7 @@ func (x *execution) portal(s *Session, formats []int16) *portal {
 				p.tag, p.again = x.tag, x.tag
 			}
 			return c, err
-		case x.plan.Copy != nil:
+		case x.plan.Copy != nil && x.plan.Route != plan.HomeJoin:
 			err := s.copyOut(ctx, x)
 			p.tag = x.tag
 			return nil, err

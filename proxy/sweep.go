@@ -3,6 +3,8 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -20,6 +22,7 @@ func (w *watches) sweepServers(ctx context.Context, database string, snapshot *c
 		}
 	}()
 	done = true
+	var errs []error
 	for _, server := range snapshot.Servers {
 		if on, err := engines.ParseBool(server.Options["handles"], false); err != nil || !on {
 			continue
@@ -30,18 +33,30 @@ func (w *watches) sweepServers(ctx context.Context, database string, snapshot *c
 			}
 		}
 		swept, err := w.sweep(ctx, c, database, server)
-		if err != nil {
+		if c.IsClosed() {
 			return false, err
 		}
+		errs = append(errs, err)
 		done = done && swept
 	}
-	return done, nil
+	return done, errors.Join(errs...)
 }
 
 // sweep is sweepServers for one server. Tables are listed before it is asked whether handles are being made there: what one that
 // was made meanwhile is called is not among them.
 func (w *watches) sweep(ctx context.Context, c *pgconn.PgConn, database string, server *catalog.Server) (done bool, err error) {
-	engine, err := w.server.engines.get(ctx, engineKey{database: database, server: server.OID}, server, nil)
+	row, err := askExtension(ctx, c, "SELECT srvowner FROM pg_catalog.pg_foreign_server WHERE oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid", strconv.AppendUint(nil, uint64(server.OID), 10))
+	if err != nil {
+		return false, err
+	}
+	if len(row) == 0 { // which the catalog is about to say
+		return false, nil
+	}
+	owner, err := strconv.ParseUint(string(row[0]), 10, 32)
+	if err != nil {
+		return false, err
+	}
+	engine, err := w.engine(ctx, database, server, uint32(owner))
 	if err != nil {
 		return false, err
 	}
@@ -62,7 +77,7 @@ func (w *watches) sweep(ctx context.Context, c *pgconn.PgConn, database string, 
 		return false, err
 	}
 	const begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-	row, err := inExtension(ctx, c, begin, "COMMIT", "SELECT sluice.orphaned_handles($1::pg_catalog.name, $2::pg_catalog.json)", []byte(server.Name), list)
+	row, err = inExtension(ctx, c, begin, "COMMIT", "SELECT sluice.orphaned_handles($1::pg_catalog.name, $2::pg_catalog.json)", []byte(server.Name), list)
 	if err != nil || row[0] == nil {
 		return false, err
 	}

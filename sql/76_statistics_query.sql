@@ -46,18 +46,23 @@ COMMENT ON FUNCTION sluice.may_use_statistics() IS 'whether counters may answer 
 -- not found there as it must be makes a view none of these.
 CREATE OR REPLACE FUNCTION sluice.counted_views(OUT view oid, OUT relation oid) RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT v.view, v.relation FROM (
-        SELECT DISTINCT r.ev_class AS view, s.relation::oid AS relation, r.ev_action::text AS query
+    WITH views AS MATERIALIZED (
+        SELECT DISTINCT r.ev_class AS view, s.relation::oid AS relation, r.oid AS rule
         FROM sluice.table_statistics s
         JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.relation AND d.classid = 'pg_rewrite'::regclass
         JOIN pg_rewrite r ON r.oid = d.objid AND r.rulename = '_RETURN'
-        JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v') AS v
-    WHERE v.query ~ (' :relid ' || v.relation || ' [^{}]*:inh true ') AND v.query ~ (' :relid ' || v.relation || ' [^{}]*:tablesample <> ')
-        AND v.query ~ ':jointree [{]FROMEXPR :fromlist [(][{]RANGETBLREF :rtindex [0-9]+[}][)] :quals <>[}]'
-        AND (SELECT bool_and(v.query ~ (':' || f || ' (<>|false) ')) FROM unnest('{hasAggs,hasWindowFuncs,hasTargetSRFs,hasSubLinks,hasDistinctOn,cteList,groupClause,groupingSets,
-            havingQual,distinctClause,limitOffset,limitCount,rowMarks,setOperations}'::text[]) f)
-        AND (SELECT count(*) FROM regexp_matches(v.query, '[{]QUERY ', 'g')) = 1
-        AND (SELECT count(*) FROM regexp_matches(v.query, '[{]TARGETENTRY :expr [{]VAR ', 'g')) = (SELECT count(*) FROM regexp_matches(v.query, '[{]TARGETENTRY ', 'g'))
+        JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v'),
+    plain AS MATERIALIZED ( -- by searches for fixed texts, as most views are none of these
+        SELECT v.view, v.relation, q.query FROM views v JOIN pg_rewrite r ON r.oid = v.rule CROSS JOIN LATERAL (SELECT r.ev_action::text AS query OFFSET 0) q
+        WHERE (SELECT bool_and(strpos(q.query, ':' || f || ' ') > 0) FROM unnest('{hasAggs false,hasWindowFuncs false,hasTargetSRFs false,hasSubLinks false,hasDistinctOn false,
+            cteList <>,groupClause <>,groupingSets <>,havingQual <>,distinctClause <>,limitOffset <>,limitCount <>,rowMarks <>,setOperations <>,
+            "jointree {FROMEXPR :fromlist ({RANGETBLREF :rtindex","quals <>}"}'::text[]) f))
+    SELECT v.view, v.relation FROM plain v
+    WHERE length(replace(v.query, '{RANGETBLREF ', '{RANGETBLREF')) = length(v.query) - 1
+        AND EXISTS (SELECT FROM regexp_matches(v.query, ' :relid ([0-9]+) ([^{}]*)', 'g') m
+            WHERE m[1] = v.relation::text AND strpos(m[2], ':inh true ') > 0 AND strpos(m[2], ':tablesample <> ') > 0)
+        AND length(replace(v.query, '{QUERY ', '{QUERY')) = length(v.query) - 1
+        AND strpos(replace(v.query, '{TARGETENTRY :expr {VAR ', ''), '{TARGETENTRY ') = 0
 $$;
 COMMENT ON FUNCTION sluice.counted_views() IS 'views that show each row of a counted table once';
 

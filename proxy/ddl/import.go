@@ -147,7 +147,7 @@ func (imp *importing) table(t *engines.Table) error {
 		return nil
 	}
 	imp.add(name, "CREATE FOREIGN TABLE "+imp.qualified(name)+" (\n  "+strings.Join(columns, ",\n  ")+"\n) SERVER "+
-		ident(imp.server)+optionList(options))
+		ident(imp.server)+OptionList(options))
 	if t.Comment != "" {
 		imp.add(name, "COMMENT ON FOREIGN TABLE "+imp.qualified(name)+" IS "+literal(t.Comment))
 	}
@@ -181,7 +181,7 @@ func (imp *importing) columns(t *engines.Table, table string) (definitions, comm
 				"columns %q and %q of remote table %q would both be named %q", other, c.Name, t.Name, name))
 		}
 		names[name] = c.Name
-		definition := ident(name) + " " + c.Type + optionList(options)
+		definition := ident(name) + " " + c.Type + OptionList(options)
 		definition += imp.clauses(c)
 		definitions = append(definitions, definition)
 		if c.Comment != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/guard"
+	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/pgerr"
 )
 
@@ -26,6 +27,8 @@ type object struct {
 
 // common are options of servers of any wrapper, which engines do not heed.
 var common = []engines.Option{{
+	Name: dialect.Pushdown, Doc: "false: the server is sent names of columns alone, and computes nothing", Check: engines.CheckBool,
+}, {
 	Name: "stream", Doc: "required: the server must be certified to stream", Check: func(v string) error {
 		if v != "required" {
 			return errors.New("the valid value is required")
@@ -34,12 +37,17 @@ var common = []engines.Option{{
 	},
 }}
 
+// commonOf are those of a wrapper. A Postgres has no way to compute nothing.
+func commonOf(w engines.Wrapper) []engines.Option {
+	return slices.DeleteFunc(slices.Clone(common), func(o engines.Option) bool { return o.Name == dialect.Pushdown && w.Name() == "sluice_postgres" })
+}
+
 // check looks at the options of a CREATE or ALTER. What home refuses by itself (an option given twice, SET or
 // DROP of one that is not there) is left to home.
 func (o object) check(list []*pg_query.Node) ([]*pgconn.PgError, error) {
 	options := o.wrapper.Options(o.kind)
 	if o.kind == engines.ServerObject {
-		options = slices.Concat(options, common, guard.Options)
+		options = slices.Concat(options, commonOf(o.wrapper), guard.Options)
 	}
 	merged := maps.Clone(o.present)
 	if merged == nil {

@@ -18,8 +18,8 @@ func literal(s string) string {
 	return "'" + s + "'"
 }
 
-// optionList writes an OPTIONS clause with a space before it, sorted by name; nothing for no options.
-func optionList(options map[string]string) string {
+// OptionList writes an OPTIONS clause with a space before it, sorted by name; nothing for no options.
+func OptionList(options map[string]string) string {
 	if len(options) == 0 {
 		return ""
 	}
