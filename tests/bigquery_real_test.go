@@ -15,6 +15,20 @@ import (
 	"github.com/sluicedb/sluice/proxy"
 )
 
+// emulatedURL runs a proxy over a home whose server big is an emulator.
+func emulatedURL(t *testing.T, e *bigquerytest.Emulator) string {
+	t.Helper()
+	config, err := pgconn.ParseConfig(hometest.Database(t, hometest.Start(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, bigquery.Wrapper{}}, Federation: federation()})
+	through := proxyURL(addr, config.Database)
+	exec(t, through, "CREATE EXTENSION sluice", fmt.Sprintf("CREATE SERVER big FOREIGN DATA WRAPPER sluice_bigquery OPTIONS (project '%s', emulator 'true', endpoint '%s', storage_endpoint '%s')",
+		bigquerytest.Project, e.URL, e.Address))
+	return through
+}
+
 // TestRealBigQuery reads an emulator that others have written, alone, with home's tables, and governed.
 func TestRealBigQuery(t *testing.T) {
 	e := bigquerytest.Start(t)
@@ -36,14 +50,7 @@ func TestRealBigQuery(t *testing.T) {
 	e.Exec(t, `INSERT INTO shop.orders (id, amount, note, day, moment, local, clock, data, ok, f, tags, small) VALUES
 		(1, NUMERIC '12345.67', "it's", DATE '2024-02-29', TIMESTAMP '2024-07-01 12:00:00+02', DATETIME '2024-07-01 12:00:00.123456', TIME '23:59:59.5', b'abc', true, 0.5, [1, 2], 7),
 		(2, NUMERIC '-0.01', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, [], -7), (3, NULL, '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, [], NULL)`)
-	config, err := pgconn.ParseConfig(hometest.Database(t, hometest.Start(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, bigquery.Wrapper{}}, Federation: federation()})
-	url := proxyURL(addr, config.Database)
-	exec(t, url, "CREATE EXTENSION sluice", fmt.Sprintf("CREATE SERVER big FOREIGN DATA WRAPPER sluice_bigquery OPTIONS (project '%s', emulator 'true', endpoint '%s', storage_endpoint '%s')",
-		bigquerytest.Project, e.URL, e.Address))
+	url := emulatedURL(t, e)
 	conn := connect(t, url)
 	role := "emulated_" + strings.ToLower(conn.Config().Database)
 	t.Cleanup(func() { exec(t, url, "DROP OWNED BY "+role, "DROP ROLE "+role) })

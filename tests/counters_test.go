@@ -36,11 +36,20 @@ func TestCountersAreKept(t *testing.T) {
 // becomes waits for an answer.
 func becomes(t *testing.T, conn *pgx.Conn, sql, answer string) {
 	t.Helper()
+	until(t, sql+" is "+answer, func() (bool, string) {
+		got := rows(t, conn, sql)
+		return got == answer, got
+	})
+}
+
+// until waits for what is to come true.
+func until(t *testing.T, what string, ask func() (come bool, got string)) {
+	t.Helper()
 	ctx := timed(t)
-	for got := rows(t, conn, sql); got != answer; got = rows(t, conn, sql) {
+	for come, got := ask(); !come; come, got = ask() {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s is %q, not %q", sql, got, answer)
+			t.Fatalf("not %s, but %q", what, got)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

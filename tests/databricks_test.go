@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 )
 
 // brickURL runs a proxy over a home whose server brick is a workspace.
-func brickURL(t *testing.T, f *fake.Workspace) string {
+func brickURL(t *testing.T, f *fake.Workspace, options string) string {
 	t.Helper()
 	config, err := pgconn.ParseConfig(hometest.Database(t, hometest.Start(t)))
 	if err != nil {
@@ -27,26 +28,52 @@ func brickURL(t *testing.T, f *fake.Workspace) string {
 	}
 	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, databricks.Wrapper{}}, Federation: federation()})
 	through := proxyURL(addr, config.Database)
-	exec(t, through, append([]string{"CREATE EXTENSION sluice"}, brickServer("brick", "lake", f)...)...)
+	exec(t, through, append([]string{"CREATE EXTENSION sluice"}, brickServer("brick", "lake", f, options)...)...)
 	return through
 }
 
-// brickServer declares a workspace.
-func brickServer(name, catalog string, f *fake.Workspace) []string {
+// computesNothing are the options of a server that is sent names of columns alone.
+const computesNothing = ", pushdown 'false'"
+
+// brickServer declares a workspace, with further options.
+func brickServer(name, catalog string, f *fake.Workspace, options string) []string {
 	return []string{
-		fmt.Sprintf("CREATE SERVER %s FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host '%s', warehouse_id '%s', catalog '%s')", name, f.URL, fake.Warehouse, catalog),
+		fmt.Sprintf("CREATE SERVER %s FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host '%s', warehouse_id '%s', catalog '%s'%s)", name, f.URL, fake.Warehouse, catalog, options),
 		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER %s OPTIONS (token '%s')", name, fake.Token),
 	}
 }
 
-// TestDatabricks imports tables and reads them alone and with others, governed too.
+// TestDatabricks imports tables and reads them alone and with others, governed too, of a warehouse that computes and of one that does
+// not.
 func TestDatabricks(t *testing.T) {
+	t.Run("computes", func(t *testing.T) {
+		sent := databricksScript(t, "")
+		for _, want := range []string{
+			"SELECT count(*) AS `count`, sum(CAST(CAST(`orders`.`amount` AS DECIMAL(12,2)) AS DECIMAL(38,2))) AS `sum`, max(CAST(`orders`.`day` AS DATE)) AS `max` FROM `lake`.`shop`.`orders` AS `orders` WHERE CAST(`orders`.`ok` AS BOOLEAN)",
+			"SELECT count(*) AS `count` FROM `lake`.`shop`.`keys` AS `keys`",
+		} {
+			if !slices.Contains(sent, want) {
+				t.Errorf("the warehouse was not sent %s, but\n%s", want, strings.Join(sent, "\n"))
+			}
+		}
+	})
+	t.Run("reads", func(t *testing.T) {
+		for _, sql := range databricksScript(t, computesNothing) {
+			if strings.Contains(sql, "*") || strings.Contains(sql, "WHERE") && !strings.Contains(sql, "information_schema") {
+				t.Errorf("the warehouse was sent %s", sql)
+			}
+		}
+	})
+}
+
+// databricksScript returns what a warehouse was sent that is declared with further options.
+func databricksScript(t *testing.T, options string) (sent []string) {
 	f := fake.Start(t, "CREATE SCHEMA shop",
 		`CREATE TABLE shop.orders (id BIGINT NOT NULL, day DATE, moment TIMESTAMPTZ, local TIMESTAMP, amount DECIMAL(12,2), tags INTEGER[], "odd name" VARCHAR, ok BOOLEAN, data BLOB, f DOUBLE)`,
 		`INSERT INTO shop.orders VALUES (1, '2024-02-29', '2024-07-01 12:00:00+02', '2024-07-01 12:00:00.123456', 12345.67, [1, NULL], 'it''s \ back', true, '\xDE\xAD', 0.1),
 		 (9223372036854775807, NULL, NULL, NULL, -0.01, NULL, '', NULL, NULL, '-Infinity')`,
 		"CREATE TABLE shop.keys (k VARCHAR, n BIGINT)", "INSERT INTO shop.keys VALUES ('00112233-4455-6677-8899-aabbccddeeff', 70000)")
-	url := brickURL(t, f)
+	url := brickURL(t, f, options)
 	conn := connect(t, url)
 	role := "brick_" + strings.ToLower(conn.Config().Database)
 	t.Cleanup(func() { exec(t, url, "DROP OWNED BY "+role, "DROP ROLE "+role) })
@@ -97,17 +124,16 @@ func TestDatabricks(t *testing.T) {
 	}
 	tag := regexp.MustCompile(`^/\* sluice role=\w+ id=[0-9a-f]+-[0-9a-f]+ \*/ `)
 	for _, o := range f.Orders() {
-		if o.Statement = tag.ReplaceAllString(o.Statement, ""); strings.Contains(o.Statement, "*") || strings.Contains(o.Statement, "WHERE") && !strings.Contains(o.Statement, "information_schema") {
-			t.Errorf("the warehouse was sent %s", o.Statement)
-		}
+		sent = append(sent, tag.ReplaceAllString(o.Statement, ""))
 	}
+	return sent
 }
 
 // TestScreenedStreams frees the warehouse where a reader of rows that the proxy screens cancels or leaves, and reads no further ahead of
 // one that waits than buffers take.
 func TestScreenedStreams(t *testing.T) {
 	f := fake.Start(t, "CREATE SCHEMA shop", "CREATE VIEW shop.endless AS SELECT i FROM range(1000000000000) r(i)")
-	url := brickURL(t, f)
+	url := brickURL(t, f, computesNothing)
 	exec(t, url, "DROP ROLE IF EXISTS brick_stream", "CREATE ROLE brick_stream LOGIN", "CREATE FOREIGN TABLE endless (i bigint) SERVER brick OPTIONS (schema_name 'shop')",
 		"GRANT SELECT ON endless TO brick_stream", "SELECT sluice.set_row_filter('endless', 'brick_stream', 'i % 2 = 0')")
 	t.Cleanup(func() { exec(t, url, "DROP OWNED BY brick_stream", "DROP ROLE brick_stream") })

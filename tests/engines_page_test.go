@@ -16,16 +16,20 @@ import (
 	"github.com/sluicedb/sluice/embedded/hometest"
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/bigquery"
+	bigfake "github.com/sluicedb/sluice/engines/bigquery/fake"
 	"github.com/sluicedb/sluice/engines/clickhouse"
 	"github.com/sluicedb/sluice/engines/databricks"
 	"github.com/sluicedb/sluice/engines/duckdb"
 	"github.com/sluicedb/sluice/engines/postgres"
 	"github.com/sluicedb/sluice/engines/snowflake"
+	flakefake "github.com/sluicedb/sluice/engines/snowflake/fake"
 	"github.com/sluicedb/sluice/engines/sqldb"
 	"github.com/sluicedb/sluice/engines/trino"
+	"github.com/sluicedb/sluice/internal/chdbtest"
 	"github.com/sluicedb/sluice/internal/clickhousetest"
 	"github.com/sluicedb/sluice/internal/mariadbtest"
 	"github.com/sluicedb/sluice/internal/registry"
+	"github.com/sluicedb/sluice/internal/tdstest"
 	"github.com/sluicedb/sluice/parser/dialect"
 	"github.com/sluicedb/sluice/proxy"
 )
@@ -54,6 +58,15 @@ var listedEngines = []listedEngine{
 			Mapping: map[string]string{"user": u.User.Username(), "password_required": "false"}}
 	}},
 	{"ClickHouse", "clickhouse.md", clickhouse.Wrapper{}, "", clickhouseServer},
+	{"ClickHouse over HTTP", "clickhouse.md", clickhouse.Wrapper{}, "", func(t *testing.T) engines.Server {
+		s := clickhouseServer(t)
+		s.Options["protocol"], s.Options["port"] = "http", clickhousetest.Start(t).HTTP
+		return s
+	}},
+	{"ClickHouse of chdb", "clickhouse.md", clickhouse.Wrapper{}, "", func(t *testing.T) engines.Server {
+		s := chdbtest.Start(t)
+		return engines.Server{Options: map[string]string{"protocol": "http", "host": s.Host, "port": s.Port}, Mapping: map[string]string{"user": chdbtest.User, "password": chdbtest.Password}}
+	}},
 	{"MariaDB", "sql.md", sqldb.Wrapper{}, "mysql", func(t *testing.T) engines.Server {
 		return engines.Server{Options: map[string]string{"driver": "mysql", "host": "127.0.0.1", "port": strconv.Itoa(mariadbtest.Start(t).Port), "database": "mysql"},
 			Mapping: map[string]string{"user": mariadbtest.Reader, "password": mariadbtest.ReaderPassword}}
@@ -70,16 +83,37 @@ var listedEngines = []listedEngine{
 	{"Snowflake", "snowflake.md", snowflake.Wrapper{}, "", nil},
 }
 
+// fakes stand in for servers of engines by name.
+var fakes = map[string]func(t *testing.T) engines.Server{
+	"BigQuery": func(t *testing.T) engines.Server {
+		p := bigfake.Start(t)
+		return engines.Server{Options: map[string]string{"project": bigfake.Name, "endpoint": p.URL, "storage_endpoint": p.Address}, Mapping: map[string]string{"access_token": bigfake.Token}}
+	},
+	"SQL Server": func(t *testing.T) engines.Server {
+		m := tdstest.Start(t, hometest.Database(t, hometest.Start(t)))
+		return engines.Server{Options: map[string]string{"host": "127.0.0.1", "port": strconv.Itoa(m.Port), "database": "sales", "sslmode": "disable"},
+			Mapping: map[string]string{"user": tdstest.User, "password": tdstest.Password}}
+	},
+	"Snowflake": func(t *testing.T) engines.Server {
+		return engines.Server{Options: flakefake.Start(t).Options(), Mapping: map[string]string{"user": flakefake.User, "password": flakefake.Password}}
+	},
+}
+
 // TestEnginesPage certifies each engine, and compares what is found with docs/engines.md. An engine whose server this machine
 // does not have keeps what its line says of the server.
 func TestEnginesPage(t *testing.T) {
-	enginesPage(t, func(listedEngine) bool { return true })
+	enginesPage(t, func(e listedEngine) bool { return e.name != slowest })
 }
 
-// TestRealEnginesPage is TestEnginesPage for the engines whose servers are downloaded.
+// slowest is the engine whose fake takes longest, a second for each hundred thousand rows.
+const slowest = "SQL Server"
+
+// TestRealEnginesPage is TestEnginesPage for the engines whose servers are downloaded, and for the slowest.
 func TestRealEnginesPage(t *testing.T) {
 	registry.Need(t)
-	enginesPage(t, func(e listedEngine) bool { return e.name == "Trino" })
+	enginesPage(t, func(e listedEngine) bool {
+		return e.name == "Trino" || e.name == "ClickHouse of chdb" || e.name == slowest
+	})
 }
 
 // enginesPage certifies some of the engines. The others keep what their lines say of their servers.
@@ -136,10 +170,14 @@ func (e listedEngine) dialect(t *testing.T) dialect.Dialect {
 
 func (e listedEngine) line(t *testing.T) string {
 	d := e.dialect(t)
-	if e.server == nil {
+	start, kind := e.server, "real"
+	if start == nil {
+		start, kind = fakes[e.name], "fake"
+	}
+	if start == nil {
 		return fmt.Sprintf("%s — | — | fake | %s |", e.title(), dialect.Shipped(d))
 	}
-	s := e.server(t)
+	s := start(t)
 	s.Name = "certified"
 	engine, err := e.wrapper.Open(context.Background(), s)
 	if err != nil {
@@ -169,7 +207,10 @@ func (e listedEngine) line(t *testing.T) string {
 	if strings.HasPrefix(version, "PostgreSQL") { // make versions runs with each
 		version = "PostgreSQL 15 to 18"
 	}
-	return fmt.Sprintf("%s %s | %s | real | %s |", e.title(), version, strings.Join(terminals, ", "), dialect.Shipped(d))
+	if kind == "fake" {
+		version = "a fake of " + version
+	}
+	return fmt.Sprintf("%s %s | %s | %s | %s |", e.title(), version, strings.Join(terminals, ", "), kind, dialect.Shipped(d))
 }
 
 func clickhouseServer(t *testing.T) engines.Server {

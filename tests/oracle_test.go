@@ -20,6 +20,13 @@ func fixture(t *testing.T) (url string, admin *pgx.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = admin.Close(context.Background()) })
+	loadFixture(t, admin)
+	return url, admin
+}
+
+// loadFixture makes the tables that statements are asked of.
+func loadFixture(t *testing.T, admin *pgx.Conn) {
+	t.Helper()
 	text, err := os.ReadFile("testdata/fixture.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +34,6 @@ func fixture(t *testing.T) (url string, admin *pgx.Conn) {
 	if _, err := admin.PgConn().Exec(t.Context(), string(text)).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
-	return url, admin
 }
 
 // asked is one file of statements.

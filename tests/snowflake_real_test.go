@@ -30,6 +30,7 @@ func TestRealSnowflake(t *testing.T) {
 	url := proxyURL(addr, config.Database)
 	exec(t, url, "CREATE EXTENSION sluice", fmt.Sprintf("CREATE SERVER flake FOREIGN DATA WRAPPER sluice_snowflake OPTIONS (account 'x', host '%s', port '%s', protocol 'http', database '%s')",
 		f.Host, f.Port, fakesnowtest.Database), "CREATE USER MAPPING FOR PUBLIC SERVER flake OPTIONS (user 'u', password 'p')")
+	exec(t, url, "ALTER SERVER flake OPTIONS (ADD binary_text 'true')")
 	conn := connect(t, url)
 	role := "emulated_" + strings.ToLower(conn.Config().Database)
 	t.Cleanup(func() { exec(t, url, "DROP OWNED BY "+role, "DROP ROLE "+role) })
@@ -45,7 +46,12 @@ func TestRealSnowflake(t *testing.T) {
 		{"SELECT max(n), min(n), count(n) FROM shop.orders WHERE n <> -7 OR n IS NULL", "7|7|1"},
 		{"SELECT n, count(*) FROM shop.orders WHERE n > -100000000000 GROUP BY n ORDER BY n DESC", "7|1\n-7|1"},
 		{`SELECT "Mixed", count(*) FROM shop.orders GROUP BY "Mixed" ORDER BY 1 DESC LIMIT 1`, "NULL|2"},
-		{"SELECT id FROM shop.orders WHERE local < '2025-01-01'", "1"},
+		{"SELECT id FROM shop.orders WHERE local < '2025-01-01' AND local = timestamp '2024-07-01 12:00:00.123456'", "1"},
+		{"SELECT sum(amount), min(amount), sum(id), sum(n), count(DISTINCT n) FROM shop.orders WHERE amount < 20000.5", "12345.66|-0.01|6|0|2"},
+		{"SELECT day, count(*), max(local) FROM shop.orders GROUP BY day HAVING count(*) > 0 ORDER BY day", "2024-02-29|1|2024-07-01 12:00:00.123456\nNULL|2|NULL"},
+		{"SELECT id FROM shop.orders WHERE ok AND day IN ('2024-02-29', '2024-03-01') AND day BETWEEN '2024-01-01' AND '2024-12-31'", "1"},
+		{"SELECT DISTINCT note FROM shop.orders ORDER BY note LIMIT 1", `it's \ back`},
+		{`SELECT id FROM shop.orders WHERE note = 'it''s \ back' AND note <> 'it'`, "1"},
 		{"CREATE FOREIGN TABLE gone (a int) SERVER flake", "CREATE FOREIGN TABLE"},
 		{"SELECT * FROM gone", "42P01"},
 		{"CREATE ROLE " + role, "CREATE ROLE"},
@@ -55,6 +61,13 @@ func TestRealSnowflake(t *testing.T) {
 		{"SET ROLE " + role, "SET"},
 		{"SELECT id, note FROM shop.orders", `1|it's \ back`},
 		{"SELECT count(*) FROM shop.orders", "1"},
+		{"RESET ROLE", "RESET"},
+		{"ALTER SERVER flake OPTIONS (ADD handles 'true')", "ALTER SERVER"},
+		{"CREATE TABLE sluice_handle.h AS " + keptByTrino, "SELECT 3"},
+		{"CREATE TABLE sluice_handle.k WITH (sluice.server = 'flake') AS TABLE sluice_handle.h", "SELECT 3"},
+		{"(TABLE sluice_handle.h EXCEPT TABLE sluice_handle.k) UNION ALL (TABLE sluice_handle.k EXCEPT TABLE sluice_handle.h)", "SELECT 0"},
+		{"CREATE TABLE sluice_handle.l WITH (sluice.server = 'flake') AS SELECT id, note, amount FROM shop.orders WHERE amount > 0", "SELECT 1"},
+		{"TABLE sluice_handle.l", `1|it's \ back|12345.67`},
 	} {
 		want(t, conn, c[0], c[1])
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/embedded/hometest"
@@ -56,10 +57,25 @@ func TestSnowflake(t *testing.T) {
 		{"SELECT max(w), min(w) FROM shop.orders WHERE w > 5", "12345678901234567890123456789012345678|12345678901234567890123456789012345678"},
 		{"SELECT id FROM shop.orders WHERE w <= 9223372036854775807 ORDER BY w", "3"},
 		{"SELECT id FROM shop.orders WHERE w < 5.5", "3"},
+		{"SELECT id FROM shop.orders WHERE amount > 0.005 OR amount IN (0, 1.5)", "1\n3"},
+		{"SELECT min(amount), max(amount), sum(amount), sum(id), sum(n), count(DISTINCT n) FROM shop.orders", "-0.01|12345.67|12345.66|9223372036854775811|0|2"},
+		{"SELECT sum(w) FROM shop.orders WHERE w < 0", "-1"},
+		{"SELECT id FROM shop.orders WHERE day = '2024-02-29' AND day BETWEEN '2024-01-01' AND date '2024-12-31' AND NOT day IN ('2020-01-01')", "1"},
+		{"SELECT id FROM shop.orders WHERE local < '1970-01-01' AND local = timestamp '1969-12-31 23:59:59.123456' AND moment >= '2024-07-01 12:00:00+02'", "1"},
+		{"SELECT min(day), max(local), max(moment) FROM shop.orders WHERE local < '2000-01-01'", "2024-02-29|1969-12-31 23:59:59.123456|2024-07-01 10:00:00+00"},
+		{"SELECT id FROM shop.orders WHERE ok", "1"},
+		{"SELECT id FROM shop.orders WHERE NOT ok OR ok IS NULL ORDER BY id", "3\n9223372036854775807"},
+		{"SELECT id FROM shop.orders WHERE ok <> true", "3"},
+		{"SELECT DISTINCT ok, day FROM shop.orders ORDER BY ok DESC NULLS LAST, day LIMIT 2", "t|2024-02-29\nf|NULL"},
+		{"SELECT ok, sum(amount), count(*) FROM shop.orders GROUP BY ok HAVING sum(amount) >= 0 AND ok IS NOT NULL ORDER BY max(amount)", "f|0.00|1\nt|12345.67|1"},
+		{"SELECT day FROM shop.orders GROUP BY day HAVING NOT count(*) > 1", "2024-02-29"},
 		{"SELECT n, count(*) FROM shop.orders GROUP BY n ORDER BY n DESC LIMIT 2", "NULL|1\n7|1"},
 		{"SELECT id FROM shop.orders ORDER BY n NULLS FIRST LIMIT 1 OFFSET 1", "3"},
 		{"SELECT id FROM shop.orders WHERE n IS NULL OR id = 1 ORDER BY 1", "1\n9223372036854775807"},
 		{`SELECT id FROM shop.orders WHERE "odd name" = 'it''s \ back'`, "1"},
+		{"ALTER FOREIGN TABLE shop.orders ALTER \"odd name\" OPTIONS (SET remote_type 'TEXT(BINARY)')", "ALTER FOREIGN TABLE"},
+		{`SELECT id FROM shop.orders WHERE "odd name" IN ('it''s \ back', 'IT''S \ BACK') AND "odd name" <> 'it''s \ back '`, "1"},
+		{`SELECT "odd name", count(*) FROM shop.orders GROUP BY "odd name" HAVING "odd name" <> 'é' ORDER BY max(id)`, `it's \ back|1` + "\n|1"},
 		{"SELECT o.id FROM shop.orders o JOIN (VALUES (1)) v(n) ON v.n = o.id", "1"},
 		{"SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'shop.orders'::regclass AND attnum IN (1, 3, 4, 5, 6, 7)",
 			"id|bigint\nclock|time without time zone\nmoment|timestamp with time zone\nlocal|timestamp without time zone\namount|numeric(12,2)\ndoc|jsonb"},
@@ -98,11 +114,12 @@ func TestSnowflake(t *testing.T) {
 		{"RESET sluice.route", "RESET"},
 		{"SELECT * FROM keys", "42501"},
 		{"RESET ROLE", "RESET"},
-		{"ALTER USER MAPPING FOR PUBLIC SERVER flake OPTIONS (SET password 'expired')", "ALTER USER MAPPING"},
-		{"SELECT count(*) FROM keys", "28P01"},
 	} {
 		want(t, conn, c[0], c[1])
 	}
+	bindAtSnowflake(t, conn)
+	want(t, conn, "ALTER USER MAPPING FOR PUBLIC SERVER flake OPTIONS (SET password 'expired')", "ALTER USER MAPPING")
+	want(t, conn, "SELECT count(*) FROM keys", "28P01")
 	sent := map[string]bool{}
 	for _, o := range f.Orders() {
 		sent[o.SQL] = true
@@ -116,9 +133,39 @@ func TestSnowflake(t *testing.T) {
 		`SELECT max("orders"."W") AS "max", min("orders"."W") AS "min" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."W" > 5)`,
 		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."W" <= CAST(9223372036854775807 AS NUMBER(19,0))) ORDER BY "orders"."W" NULLS LAST`,
 		`SELECT "ID", "ODD NAME" FROM "LAKE"."SHOP"."ORDERS"`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE (("orders"."AMOUNT" > CAST('0.005' AS NUMBER(4,3))) OR ("orders"."AMOUNT" IN (0, CAST('1.5' AS NUMBER(2,1)))))`,
+		`SELECT min("orders"."AMOUNT") AS "c1", max("orders"."AMOUNT") AS "c2", CAST(sum("orders"."AMOUNT") AS NUMBER(38,2)) AS "c3", CAST(sum("orders"."ID") AS NUMBER(38,0)) AS "c4", CAST(sum("orders"."N") AS NUMBER(38,0)) AS "c5", count(DISTINCT "orders"."N") AS "c6" FROM "LAKE"."SHOP"."ORDERS" AS "orders"`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE (("orders"."DAY" = CAST('2024-02-29' AS DATE)) AND ("orders"."DAY" BETWEEN CAST('2024-01-01' AS DATE) AND CAST('2024-12-31' AS DATE)) AND (NOT ("orders"."DAY" IN (CAST('2020-01-01' AS DATE)))))`,
+		`SELECT min("orders"."DAY") AS "c1", max(CAST("orders"."LOCAL" AS TIMESTAMP_NTZ(6))) AS "c2", max(CAST("orders"."MOMENT" AS TIMESTAMP_LTZ(6))) AS "c3" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE (CAST("orders"."LOCAL" AS TIMESTAMP_NTZ(6)) < CAST('2000-01-01' AS TIMESTAMP_NTZ(6)))`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."OK" = true)`,
+		`SELECT "orders"."OK" AS "ok", "orders"."DAY" AS "day" FROM "LAKE"."SHOP"."ORDERS" AS "orders" GROUP BY "orders"."OK", "orders"."DAY" ORDER BY "orders"."OK" DESC NULLS LAST, "orders"."DAY" NULLS LAST LIMIT 2`,
+		`SELECT "orders"."OK" AS "ok", CAST(sum("orders"."AMOUNT") AS NUMBER(38,2)) AS "sum", count(*) AS "count" FROM "LAKE"."SHOP"."ORDERS" AS "orders" GROUP BY "orders"."OK" HAVING ((CAST(sum("orders"."AMOUNT") AS NUMBER(38,2)) >= 0) AND ("orders"."OK" IS NOT NULL)) ORDER BY max("orders"."AMOUNT") NULLS LAST`,
+		`SELECT "orders"."ODD NAME" AS "odd name", count(*) AS "count" FROM "LAKE"."SHOP"."ORDERS" AS "orders" GROUP BY "orders"."ODD NAME" HAVING ("orders"."ODD NAME" <> 'é') ORDER BY max("orders"."ID") NULLS LAST`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."DAY" = CAST(:1 AS DATE))`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE (CAST("orders"."LOCAL" AS TIMESTAMP_NTZ(6)) <= CAST(:1 AS TIMESTAMP_NTZ(6)))`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE (CAST("orders"."MOMENT" AS TIMESTAMP_LTZ(6)) = CAST(:1 AS TIMESTAMP_LTZ(6)))`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."OK" = CAST(:1 AS BOOLEAN))`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."ODD NAME" = CAST(:1 AS VARCHAR))`,
+		`SELECT "orders"."ID" AS "id" FROM "LAKE"."SHOP"."ORDERS" AS "orders" WHERE ("orders"."ID" = CAST(:1 AS NUMBER(19,0)))`,
 	} {
 		if !sent[sql] {
 			t.Errorf("the account was not sent %s", sql)
+		}
+	}
+}
+
+// bindAtSnowflake finds the first order by parameters of each type that is bound.
+func bindAtSnowflake(t *testing.T, conn *pgx.Conn) {
+	for _, c := range []struct {
+		condition string
+		value     any
+	}{
+		{"day = $1", "2024-02-29"}, {"local <= $1", "1969-12-31 23:59:59.123456"}, {"moment = $1", "2024-07-01 15:30:00+05:30"},
+		{"ok = $1", true}, {`"odd name" = $1`, `it's \ back`}, {"id = $1", int64(1)},
+	} {
+		var id int64
+		if err := conn.QueryRow(t.Context(), "SELECT id FROM shop.orders WHERE "+c.condition, pgx.QueryExecModeExec, c.value).Scan(&id); err != nil || id != 1 {
+			t.Errorf("%s: %d, %v", c.condition, id, err)
 		}
 	}
 }

@@ -63,6 +63,7 @@ func newSQLWorld(t *testing.T, statements ...string) *sqlWorld {
 	exec(t, w.direct, statements...)
 	w.server = tdstest.Start(t, hometest.Database(t, home))
 	exec(t, w.server.URL, append([]string{"SET search_path = dbo"}, statements...)...)
+	exec(t, w.server.URL, "ALTER TABLE dbo.numbers ALTER t TYPE varchar(20) COLLATE dbo.folding")
 	exec(t, w.through, "CREATE EXTENSION sluice", "CREATE SCHEMA maria", "CREATE SCHEMA lite", "CREATE SCHEMA mssql",
 		fmt.Sprintf("CREATE SERVER maria FOREIGN DATA WRAPPER sluice_sql OPTIONS (driver 'mysql', host '127.0.0.1', port '%d', database '%s')", w.maria.Port, w.database),
 		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER maria OPTIONS (user '%s', password '%s')", mariadbtest.Reader, mariadbtest.ReaderPassword),

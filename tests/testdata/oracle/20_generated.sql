@@ -67,3 +67,4 @@ SELECT k, k BETWEEN NULL::int4 AND 1 / i2 FROM {s}.ints ORDER BY k;
 SELECT k = ANY (ARRAY[k, 1 / i2]) FROM {s}.ints ORDER BY k;
 SELECT k, k IN (1 / i2, k) FROM {s}.ints ORDER BY k;
 SELECT g.k, (SELECT count(*) FROM {s}.exact l WHERE l.k < g.k) FROM {s}.ints g ORDER BY g.k;
+SELECT k, r::text, r + 0 FROM {s}.exact ORDER BY k;

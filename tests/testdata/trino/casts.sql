@@ -5,3 +5,13 @@ SELECT id, i::numeric, n::numeric, (n / 7)::numeric, m::numeric(10,2), i::numeri
 SELECT m::numeric(4,2) FROM twin ORDER BY id;
 SELECT id, i::text, b::text, ok::text, n::text, (n / 7)::text, v::text, c::text FROM twin ORDER BY id;
 SELECT id, d::timestamp, at::date, d::date, at::timestamp, ok::boolean FROM twin ORDER BY id;
+SELECT nullif(s, s) < i::int2 FROM twin WHERE id = 1;
+SELECT count(*) FROM twin WHERE nullif(s, s) < i::int2;
+SELECT count(*) FROM twin WHERE i::int2 > nullif(s, s);
+SELECT count(*) FROM twin WHERE nullif(s, s) <> i::int2;
+SELECT id, nullif(s, s) - i::int2 FROM twin;
+SELECT id, nullif(s, s) + i::int2 FROM twin;
+SELECT id, s - (s - 1::int2), s < (s - 1::int2) FROM twin ORDER BY id;
+SELECT count(*) FROM twin WHERE nullif(s, s) * 2::int2 > i::int2;
+SELECT count(*) FROM twin WHERE nullif(s, s) * 2::int2 < i::int2;
+SELECT id, (s - 1::int2) - (nullif(s, s) - 1::int2), nullif(s, s) - 1::int2 > s - 2::int2 FROM twin ORDER BY id;

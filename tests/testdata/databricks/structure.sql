@@ -1,0 +1,12 @@
+SELECT id FROM twin ORDER BY t DESC, c NULLS FIRST, d DESC NULLS LAST, ok, id;
+SELECT id, f, g FROM twin ORDER BY f DESC, g NULLS FIRST, id;
+SELECT id, n FROM twin ORDER BY n DESC, id LIMIT 3 OFFSET 2;
+SELECT a.id, b.id FROM twin a LEFT JOIN twin b ON a.n = b.m AND a.id < 6 ORDER BY 1, 2;
+SELECT a.id, b.s FROM twin a FULL JOIN twin b ON a.i = b.s ORDER BY 1, 2;
+SELECT id FROM twin a WHERE EXISTS (SELECT 1 FROM twin b WHERE b.d = a.d AND b.id <> a.id) ORDER BY id;
+SELECT id FROM twin WHERE i NOT IN (SELECT s FROM twin) ORDER BY id;
+SELECT id FROM twin a WHERE n >= (SELECT max(m) FROM twin b WHERE b.ok = a.ok) ORDER BY id;
+WITH x AS (SELECT ok, count(*) AS k FROM twin GROUP BY ok) SELECT t.id, x.k FROM twin t JOIN x ON x.ok = t.ok ORDER BY 1;
+SELECT t FROM twin UNION SELECT upper(t) FROM twin WHERE id < 4 ORDER BY 1;
+SELECT s FROM twin EXCEPT ALL SELECT s FROM twin WHERE id < 3 ORDER BY 1;
+SELECT DISTINCT ok, s > 0 FROM twin ORDER BY 1, 2;

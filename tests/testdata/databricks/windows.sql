@@ -1,0 +1,2 @@
+SELECT id, row_number() OVER (ORDER BY n DESC, id), rank() OVER (ORDER BY s), dense_rank() OVER (ORDER BY s), ntile(3) OVER (ORDER BY id) FROM twin ORDER BY id;
+SELECT id, lag(t) OVER (ORDER BY id), lag(i, 2) OVER (ORDER BY id), lead(n) OVER (PARTITION BY ok ORDER BY id), lead(d, 3) OVER (ORDER BY id), first_value(t) OVER (PARTITION BY ok ORDER BY id), last_value(n) OVER (PARTITION BY ok ORDER BY s), sum(n) OVER (PARTITION BY ok ORDER BY id), count(*) OVER (), max(i) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM twin ORDER BY id;
