@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -21,8 +22,10 @@ func warehouses(ctx context.Context, r *rig, report *report) error {
 	var order []string
 	for turn := range r.turns {
 		progress("warehouses: turn %d of %d", turn+1, r.turns)
-		for _, engine := range []string{"sqldb", "snowflake"} {
-			out, err := exec.CommandContext(ctx, "go", "test", "./engines/"+engine, "-run", "^$", "-bench", "^BenchmarkDrain$", "-benchtime", "1x", "-timeout", "30m").CombinedOutput()
+		for _, engine := range []string{"sqldb", "snowflake", "bigquery", "trino"} {
+			cmd := exec.CommandContext(ctx, "go", "test", "./engines/"+engine, "-run", "^$", "-bench", "^BenchmarkDrain$", "-benchtime", "1x", "-timeout", "30m")
+			cmd.Env = append(os.Environ(), "SLUICE_REGISTRIES=1") // where a server comes from one
+			out, err := cmd.CombinedOutput()
 			if err != nil {
 				return fmt.Errorf("%s: %w\n%s", engine, err, out)
 			}
