@@ -230,7 +230,7 @@ func (g *generator) setOperation() *selectClauses {
 	l, lw := g.source(nil)
 	c := &selectClauses{sets: true, rows: l.rows}
 	for range 1 + g.n(2) {
-		sql, typ := g.key(l)
+		sql, typ := uniform(g.key(l)) // which may be a column of numbers of one scale, other than that of an equal number on the right
 		c.targets = append(c.targets, target{sql, typ, true, true})
 		typs = append(typs, typ)
 	}
