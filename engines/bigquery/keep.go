@@ -60,8 +60,7 @@ func (e *Engine) Keeps() error {
 	if e.handles && e.dataset != "" {
 		return nil
 	}
-	return pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", e.server),
-		"One with options handles 'true' and dataset does, where the account may make tables; leave the server out for home."))
+	return keep.Unwilling(e.server, "options handles 'true' and dataset")
 }
 
 // Begin makes tables for handles, and writes nothing else.
@@ -75,8 +74,7 @@ func (e *Engine) Begin(context.Context) (engines.Tx, error) {
 
 // Declare returns the options of columns.
 func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) {
-	options, err := keepRules.Declare(columns)
-	return options, pgerr.AtServer(e.server, err)
+	return keepRules.Declare(e.server, columns)
 }
 
 // Kept lists the tables whose names begin with prefix, in the server's dataset.

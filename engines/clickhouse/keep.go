@@ -41,14 +41,12 @@ func (e *Engine) Keeps() error {
 	if e.config.handles {
 		return nil
 	}
-	return pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", e.server),
-		"One with option handles 'true' does, where the remote user may make tables; leave the server out for home."))
+	return keep.Unwilling(e.server, "option handles 'true'")
 }
 
 // Declare returns the options of columns.
 func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) {
-	options, err := keepRules.Declare(columns)
-	return options, pgerr.AtServer(e.server, err)
+	return keepRules.Declare(e.server, columns)
 }
 
 // Kept lists the tables whose names begin with prefix, in the server's database.
@@ -71,11 +69,7 @@ func (e *Engine) Forget(ctx context.Context, table string) error {
 
 // Create makes a table, whose rows have no order.
 func (e *Engine) Create(ctx context.Context, table string, columns []keep.Column) error {
-	definitions := make([]string, len(columns))
-	for i, c := range columns {
-		definitions[i] = ident(c.Name) + " " + c.Remote
-	}
-	return e.change(ctx, "CREATE TABLE "+e.keptName(table)+" ("+strings.Join(definitions, ", ")+") ENGINE = MergeTree ORDER BY tuple()", engines.Tag{})
+	return e.change(ctx, "CREATE TABLE "+e.keptName(table)+" "+keep.Definitions(columns, ident)+" ENGINE = MergeTree ORDER BY tuple()", engines.Tag{})
 }
 
 func (e *Engine) keptName(table string) string { return ident(e.config.database) + "." + ident(table) }

@@ -34,25 +34,14 @@ var keptTypes = map[string]string{
 // mostDigits is how many digits a decimal has at most; other numerics are kept as their text.
 const mostDigits = 38
 
-func keptType(t keep.Type) string {
-	switch {
-	case t.List:
-		return ""
-	case t.Decimal(mostDigits):
-		return "DECIMAL(" + strconv.Itoa(t.Precision) + "," + strconv.Itoa(t.Scale) + ")"
-	case t.Length > 0 && strings.HasPrefix(t.Name, "timestamp"):
-		return "" // home would round to other digits
-	}
-	return keptTypes[t.Name]
-}
+func keptType(t keep.Type) string { return t.Remote("DECIMAL", mostDigits, keptTypes) }
 
 // Keeps says why the server keeps no results of queries.
 func (e *Engine) Keeps() error {
 	if e.handles {
 		return nil
 	}
-	return pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", e.server),
-		"One with options handles 'true' and schema does, where the remote user may make tables; leave the server out for home."))
+	return keep.Unwilling(e.server, "options handles 'true' and schema")
 }
 
 // Declare returns the options of columns, of which there are none: types at home say what is kept.
@@ -80,11 +69,7 @@ func (e *Engine) Forget(ctx context.Context, table string) error {
 
 // Create makes a table.
 func (e *Engine) Create(ctx context.Context, table string, columns []keep.Column) error {
-	definitions := make([]string, len(columns))
-	for i, c := range columns {
-		definitions[i] = quoted(c.Name) + " " + c.Remote
-	}
-	return e.run(ctx, engines.Query{SQL: "CREATE TABLE " + e.keptName(table) + " (" + strings.Join(definitions, ", ") + ")"})
+	return e.run(ctx, engines.Query{SQL: "CREATE TABLE " + e.keptName(table) + " " + keep.Definitions(columns, quoted)})
 }
 
 // Fill makes a table of what the warehouse computes, which takes values into columns that hold all of them, and refuses others.
@@ -126,28 +111,9 @@ func (e *Engine) Insert(ctx context.Context, table string, columns []keep.Column
 	}
 	sql := "INSERT INTO " + e.keptName(table) + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(values, ", ") +
 		" FROM (SELECT explode(from_json(CAST($1 AS STRING), 'ARRAY<ARRAY<STRING>>')) AS r) AS u"
-	return keep.Each(func(ctx context.Context, rows *keep.Batch) error {
-		list, err := keep.Document(rows, columns, spelled)
-		if err != nil {
-			return err
-		}
-		return e.run(ctx, engines.Query{SQL: sql, Args: []*string{&list}})
-	}), nil
-}
-
-// spelled is a text that a cast makes the value of.
-func spelled(text string, c keep.Column) (string, error) {
-	switch c.Remote {
-	case "BINARY":
-		return strings.TrimPrefix(text, `\x`), nil
-	case "DATE", "TIMESTAMP", "TIMESTAMP_NTZ":
-		if !keep.Ordinary(text) {
-			return "", pgerr.Hint(pgerr.New(pgerr.InvalidTextRepr, "%q cannot be kept as a %s of Databricks", text, c.Remote),
-				"Cast the column in the query, for instance to text, or keep the result at home.")
-		}
-		return strings.Replace(text, "+00", "+00:00", 1), nil
-	}
-	return text, nil
+	return keep.Documents{Engine: "Databricks", Columns: columns, UTC: "+00:00", Run: func(ctx context.Context, document string) error {
+		return e.run(ctx, engines.Query{SQL: sql, Args: []*string{&document}})
+	}}.Sink(), nil
 }
 
 func (e *Engine) keptName(table string) string {

@@ -191,11 +191,11 @@ func TestColumns(t *testing.T) {
 		{{Name: "a", Type: `"json"`}}, {{Name: "a", Type: "json"}}, {{Name: "a", Type: "text"}, {Name: "A", Type: "text"}}, {{Name: "odd", Type: "text"}}, {},
 	} {
 		var pe *pgconn.PgError
-		if _, err := texts.Declare(columns); !errors.As(err, &pe) || pe.Hint == "" || pe.Code != pgerr.FeatureNotSupported && pe.Code != pgerr.DuplicateColumn {
+		if _, err := texts.Declare("s", columns); !errors.As(err, &pe) || pe.Hint == "" || pe.Code != pgerr.FeatureNotSupported && pe.Code != pgerr.DuplicateColumn {
 			t.Errorf("%v: %v", columns, err)
 		}
 	}
-	if options, err := texts.Declare([]engines.Column{{Name: "a", Type: "date"}}); err != nil || options[0]["remote_type"] != "text" {
+	if options, err := texts.Declare("s", []engines.Column{{Name: "a", Type: "date"}}); err != nil || options[0]["remote_type"] != "text" {
 		t.Errorf("%v: %v", options, err)
 	}
 }

@@ -61,14 +61,29 @@ func (r Rules) Columns(columns []engines.Column) ([]Column, error) {
 }
 
 // Declare is that of an engines.Keeper whose foreign columns note their remote type.
-func (r Rules) Declare(columns []engines.Column) ([]map[string]string, error) {
+func (r Rules) Declare(server string, columns []engines.Column) ([]map[string]string, error) {
 	kept, err := r.Columns(columns)
 	if err != nil {
-		return nil, err
+		return nil, pgerr.AtServer(server, err)
 	}
 	options := make([]map[string]string, len(kept))
 	for i, c := range kept {
 		options[i] = map[string]string{"remote_type": c.Remote}
 	}
 	return options, nil
+}
+
+// Definitions are columns as CREATE TABLE has them, with their parentheses.
+func Definitions(columns []Column, quoted func(name string) string) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = quoted(c.Name) + " " + c.Remote
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}
+
+// Unwilling is what Keeps of an engines.Keeper says of a server that has not the options it takes.
+func Unwilling(server, options string) error {
+	return pgerr.AtServer(server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", server),
+		"One with %s does, where the remote user may make tables; leave the server out for home.", options))
 }

@@ -21,6 +21,18 @@ func (t Type) Decimal(most int) bool {
 	return t.Name == "numeric" && !t.List && t.Precision > 0 && t.Precision <= most && t.Scale >= 0 && t.Scale <= t.Precision
 }
 
+// Remote is a type of an engine that keeps by few types: decimal of at most so many digits for numerics that fit, and for the others,
+// by name, the one of whole. There is none for arrays, and none for times of fewer digits than all, as home would round to them.
+func (t Type) Remote(decimal string, most int, whole map[string]string) string {
+	switch {
+	case t.List, t.Length > 0 && strings.HasPrefix(t.Name, "timestamp"):
+		return ""
+	case t.Decimal(most):
+		return decimal + "(" + strconv.Itoa(t.Precision) + "," + strconv.Itoa(t.Scale) + ")"
+	}
+	return whole[t.Name]
+}
+
 // Text reports whether a type is one of text of any length: its values are their text, as others are not.
 func (t Type) Text() bool { return (t.Name == "text" || t.Name == "character varying") && !t.List }
 

@@ -30,31 +30,19 @@ var keptTypes = map[string]string{
 	"timestamp without time zone": "TIMESTAMP_NTZ(6)", "timestamp with time zone": "TIMESTAMP_LTZ(6)",
 }
 
-func keptType(t keep.Type) string {
-	switch {
-	case t.List:
-		return ""
-	case t.Decimal(mostDigits):
-		return "NUMBER(" + strconv.Itoa(t.Precision) + "," + strconv.Itoa(t.Scale) + ")"
-	case t.Length > 0 && strings.HasPrefix(t.Name, "timestamp"):
-		return "" // home would round to other digits
-	}
-	return keptTypes[t.Name]
-}
+func keptType(t keep.Type) string { return t.Remote("NUMBER", mostDigits, keptTypes) }
 
 // Keeps says why the server keeps no results of queries.
 func (e *Engine) Keeps() error {
 	if e.handles {
 		return nil
 	}
-	return pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", e.server),
-		"One with option handles 'true' does, where the role may make tables in its schema; leave the server out for home."))
+	return keep.Unwilling(e.server, "option handles 'true'")
 }
 
 // Declare returns the options of columns.
 func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) {
-	options, err := keepRules.Declare(columns)
-	return options, pgerr.AtServer(e.server, err)
+	return keepRules.Declare(e.server, columns)
 }
 
 // Kept lists the tables whose names begin with prefix, in the server's schema.
@@ -75,11 +63,7 @@ func (e *Engine) Forget(ctx context.Context, table string) error {
 
 // Create makes a table, of which the service keeps no history.
 func (e *Engine) Create(ctx context.Context, table string, columns []keep.Column) error {
-	definitions := make([]string, len(columns))
-	for i, c := range columns {
-		definitions[i] = quoted(upper(c.Name)) + " " + c.Remote
-	}
-	_, err := e.change(ctx, engines.Query{SQL: "CREATE TRANSIENT TABLE " + e.keptName(table) + " (" + strings.Join(definitions, ", ") + ") DATA_RETENTION_TIME_IN_DAYS = 0"})
+	_, err := e.change(ctx, engines.Query{SQL: "CREATE TRANSIENT TABLE " + e.keptName(table) + " " + keep.Definitions(columns, folded) + " DATA_RETENTION_TIME_IN_DAYS = 0"})
 	return err
 }
 
@@ -134,46 +118,33 @@ func (e *Engine) Insert(_ context.Context, table string, columns []keep.Column) 
 	names, values := make([]string, len(columns)), make([]string, len(columns))
 	for i, c := range columns {
 		value := `CAST("u"."VALUE"[` + strconv.Itoa(i) + "] AS VARCHAR)"
-		names[i], values[i] = quoted(upper(c.Name)), "CAST("+value+" AS "+c.Remote+")"
+		names[i], values[i] = folded(c.Name), "CAST("+value+" AS "+c.Remote+")"
 		if c.Remote == "BINARY" {
 			values[i] = "TO_BINARY(" + value + ", 'HEX')"
 		}
 	}
 	sql := "INSERT INTO " + e.keptName(table) + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(values, ", ") +
 		` FROM TABLE(FLATTEN(INPUT => PARSE_JSON($1))) AS "u"`
-	return keep.Each(func(ctx context.Context, rows *keep.Batch) error {
-		list, err := keep.Document(rows, columns, spelled)
-		if err != nil {
-			return err
-		}
-		_, err = e.change(ctx, engines.Query{SQL: sql, Args: []*string{&list}})
+	return keep.Documents{Engine: "Snowflake", Columns: columns, UTC: "+00:00", Spell: spelled, Run: func(ctx context.Context, document string) error {
+		_, err := e.change(ctx, engines.Query{SQL: sql, Args: []*string{&document}})
 		return err
-	}), nil
+	}}.Sink(), nil
 }
 
-// spelled is a text that a cast makes the value of.
+// spelled is a number as a double: the digits of a real are fewer than that needs.
 func spelled(text string, c keep.Column) (string, error) {
-	switch c.Remote {
-	case "BINARY":
-		return strings.TrimPrefix(text, `\x`), nil
-	case "FLOAT": // of double precision: the digits of a real are fewer than that needs
-		bits := 64
-		if c.Type.Name == "real" {
-			bits = 32
-		}
-		f, err := strconv.ParseFloat(text, bits)
-		if err != nil {
-			return "", pgerr.New(pgerr.InvalidTextRepr, "invalid input syntax for type %s: %q", c.Type.Name, text)
-		}
-		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, 'g', -1, 64)), "+"), nil
-	case "DATE", "TIMESTAMP_NTZ(6)", "TIMESTAMP_LTZ(6)":
-		if !keep.Ordinary(text) {
-			return "", pgerr.Hint(pgerr.New(pgerr.InvalidTextRepr, "%q cannot be kept as a %s of Snowflake", text, c.Remote),
-				"Cast the column in the query, for instance to text, or keep the result at home.")
-		}
-		return strings.Replace(text, "+00", "+00:00", 1), nil
+	if c.Remote != "FLOAT" {
+		return text, nil
 	}
-	return text, nil
+	bits := 64
+	if c.Type.Name == "real" {
+		bits = 32
+	}
+	f, err := strconv.ParseFloat(text, bits)
+	if err != nil {
+		return "", pgerr.New(pgerr.InvalidTextRepr, "invalid input syntax for type %s: %q", c.Type.Name, text)
+	}
+	return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, 'g', -1, 64)), "+"), nil
 }
 
 func (e *Engine) keptName(table string) string {
@@ -182,6 +153,9 @@ func (e *Engine) keptName(table string) string {
 
 // quoted is a name as SQL.
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// folded is a column's name as SQL, in the case that the service gives names.
+func folded(name string) string { return quoted(upper(name)) }
 
 // change runs a statement that yields no rows, and returns how many it has written.
 func (e *Engine) change(ctx context.Context, q engines.Query) (rows int64, err error) {

@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"strings"
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/keep"
@@ -36,21 +35,6 @@ type keeping struct {
 // spelled is the option of columns which hold texts as home writes them, and which home alone reads.
 const spelled = "spelled"
 
-// declare has columns say which of them hold text for another type: other values are brought to the type at home as they are read.
-func (k *keeping) declare(columns []engines.Column) ([]map[string]string, error) {
-	kept, err := k.rules.Columns(columns)
-	if err != nil {
-		return nil, err
-	}
-	options, err := k.rules.Declare(columns)
-	for i, c := range kept {
-		if c.Remote == k.rules.Remote(keep.Type{Name: "text"}) && !k.read(c.Type) {
-			options[i][spelled] = "true"
-		}
-	}
-	return options, err
-}
-
 // readable are types whose values are brought to them where they come as texts.
 func readable(t keep.Type) bool {
 	switch t.Name {
@@ -65,15 +49,22 @@ func (e *Engine) Keeps() error {
 	if e.handles {
 		return nil
 	}
-	return pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", e.server),
-		"One with option handles 'true' does, where the remote user may make tables; leave the server out for home."))
+	return keep.Unwilling(e.server, "option handles 'true'")
 }
 
-// Declare returns the options of columns.
+// Declare has columns say which of them hold text for another type: other values are brought to the type at home as they are read.
 func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) {
 	k := e.source.keeping()
-	options, err := k.declare(columns)
-	return options, pgerr.AtServer(e.server, err)
+	options, err := k.rules.Declare(e.server, columns)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range columns {
+		if t, _ := keep.Parse(c.Type); options[i]["remote_type"] == k.rules.Remote(keep.Type{Name: "text"}) && !k.read(t) {
+			options[i][spelled] = "true"
+		}
+	}
+	return options, nil
 }
 
 // Begin starts a transaction that makes tables for handles; foreign tables are read only otherwise.
@@ -105,11 +96,7 @@ func (e *Engine) Forget(ctx context.Context, table string) error {
 // Create makes a table.
 func (e *Engine) Create(ctx context.Context, table string, columns []keep.Column) error {
 	k := e.source.keeping()
-	definitions := make([]string, len(columns))
-	for i, c := range columns {
-		definitions[i] = k.name(c.Name) + " " + c.Remote
-	}
-	return e.change(ctx, "CREATE TABLE "+k.table(table)+" ("+strings.Join(definitions, ", ")+")")
+	return e.change(ctx, "CREATE TABLE "+k.table(table)+" "+keep.Definitions(columns, k.name))
 }
 
 // change runs a statement that changes the database, on a connection of its own.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/keep"
-	"github.com/sluicedb/sluice/pgerr"
 )
 
 var (
@@ -31,17 +30,7 @@ var keptTypes = map[string]string{
 	"uuid": "uuid", "bytea": "varbinary",
 }
 
-func keptType(t keep.Type) string {
-	switch {
-	case t.List:
-		return ""
-	case t.Decimal(mostDigits):
-		return "decimal(" + strconv.Itoa(t.Precision) + "," + strconv.Itoa(t.Scale) + ")"
-	case t.Name == "timestamp without time zone" && t.Length > 0, t.Name == "timestamp with time zone" && t.Length > 0:
-		return "" // home would round to other digits
-	}
-	return keptTypes[t.Name]
-}
+func keptType(t keep.Type) string { return t.Remote("decimal", mostDigits, keptTypes) }
 
 // mostDigits is how many digits a decimal has at most; other numerics are kept as their text.
 const mostDigits = 38
@@ -51,14 +40,12 @@ func (e *Engine) Keeps() error {
 	if e.handles {
 		return nil
 	}
-	return pgerr.AtServer(e.server, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q does not take handles", e.server),
-		"One with options handles 'true', catalog and schema does, where the remote user may make tables; leave the server out for home."))
+	return keep.Unwilling(e.server, "options handles 'true', catalog and schema")
 }
 
 // Declare returns the options of columns.
 func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) {
-	options, err := keepRules.Declare(columns)
-	return options, pgerr.AtServer(e.server, err)
+	return keepRules.Declare(e.server, columns)
 }
 
 // Kept lists the tables whose names begin with prefix, in the server's schema.
@@ -80,11 +67,7 @@ func (e *Engine) Forget(ctx context.Context, table string) error {
 
 // Create makes a table.
 func (e *Engine) Create(ctx context.Context, table string, columns []keep.Column) error {
-	definitions := make([]string, len(columns))
-	for i, c := range columns {
-		definitions[i] = quoted(c.Name) + " " + c.Remote
-	}
-	_, err := e.run(ctx, engines.Query{SQL: "CREATE TABLE " + e.keptName(table) + " (" + strings.Join(definitions, ", ") + ")"})
+	_, err := e.run(ctx, engines.Query{SQL: "CREATE TABLE " + e.keptName(table) + " " + keep.Definitions(columns, quoted)})
 	return err
 }
 
@@ -113,29 +96,10 @@ func (e *Engine) Insert(_ context.Context, table string, columns []keep.Column) 
 	}
 	sql := "INSERT INTO " + e.keptName(table) + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(values, ", ") +
 		" FROM UNNEST(CAST(json_parse(CAST($1 AS varchar)) AS array(array(varchar)))) AS u (r)"
-	return keep.Each(func(ctx context.Context, rows *keep.Batch) error {
-		list, err := keep.Document(rows, columns, spelled)
-		if err != nil {
-			return err
-		}
-		_, err = e.run(ctx, engines.Query{SQL: sql, Args: []*string{&list}})
+	return keep.Documents{Engine: "Trino", Columns: columns, UTC: " UTC", Run: func(ctx context.Context, document string) error {
+		_, err := e.run(ctx, engines.Query{SQL: sql, Args: []*string{&document}})
 		return err
-	}), nil
-}
-
-// spelled is a text that a cast makes the value of.
-func spelled(text string, c keep.Column) (string, error) {
-	switch c.Remote {
-	case "varbinary":
-		return strings.TrimPrefix(text, `\x`), nil
-	case "date", "timestamp(6)", "timestamp(6) with time zone":
-		if !keep.Ordinary(text) {
-			return "", pgerr.Hint(pgerr.New(pgerr.InvalidTextRepr, "%q cannot be kept as a %s of Trino", text, c.Remote),
-				"Cast the column in the query, for instance to text, or keep the result at home.")
-		}
-		return strings.Replace(text, "+00", " UTC", 1), nil
-	}
-	return text, nil
+	}}.Sink(), nil
 }
 
 func (e *Engine) keptName(table string) string {
