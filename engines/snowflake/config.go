@@ -28,8 +28,9 @@ var sessionParameters = map[string]string{
 }
 
 const (
-	// without is an end that never comes: the library bounds whole answers, results among them, and has no value for no bound.
-	without = 30 * 24 * time.Hour
+	// unbounded is how long the library lets answers take. It would bound whole results else, and leave the timer behind of each answer that
+	// comes just as its statement is cancelled. The gate has limits.
+	unbounded = -1
 	// busyTries is how often the library makes a request again that the server has put off.
 	busyTries = 3
 )
@@ -49,7 +50,9 @@ func configure(s engines.Server) (*gosnowflake.Config, error) {
 		ValidateDefaultParameters: gosnowflake.ConfigBoolTrue, Application: "sluice", Params: map[string]*string{},
 	}
 	//lint:ignore SA1019 it ends the reading of results after 15 minutes else
-	c.ClientTimeout = without
+	c.ClientTimeout = unbounded
+	//lint:ignore SA1019 likewise of logins by key
+	c.JWTClientTimeout = unbounded
 	//lint:ignore SA1019 what is to replace it is not there
 	c.DisableTelemetry = true
 	for name, value := range sessionParameters {

@@ -1,6 +1,7 @@
 package snowflake
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,8 +11,11 @@ import (
 	"time"
 
 	"github.com/snowflakedb/gosnowflake"
+	"go.uber.org/goleak"
 
+	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/snowflake/fake"
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 // TestGate lets nothing pass but the protocol to the server, and parts of results: those by https, or from the server itself.
@@ -54,4 +58,32 @@ func TestBounded(t *testing.T) {
 	if text, err := io.ReadAll(b); err != nil || string(text) != "1234" {
 		t.Errorf("%s %v", text, err)
 	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// TestForgotten cancels a statement just as its answer comes, which the library then drops without closing it.
+func TestForgotten(t *testing.T) {
+	f := fake.Start(t)
+	before := goleak.IgnoreCurrent()
+	e := open(t, server(f))
+	ctx, cancel := context.WithCancel(t.Context())
+	g := e.config.Transporter
+	e.config.Transporter = roundTripper(func(req *http.Request) (*http.Response, error) {
+		resp, err := g.RoundTrip(req)
+		if req.URL.Path == "/queries/v1/query-request" {
+			cancel()
+		}
+		return resp, err
+	})
+	if _, err := e.Open(ctx, engines.Query{SQL: "SELECT 1"}); code(err) != pgerr.QueryCanceled {
+		t.Errorf("%v", err)
+	}
+	e.config.Transporter = g
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	goleak.VerifyNone(t, before)
 }

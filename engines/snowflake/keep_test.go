@@ -26,20 +26,16 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestSpelled writes values for a cast at the service, and refuses those that it has not or may have others for.
+// TestSpelled writes numbers as the doubles that hold them.
 func TestSpelled(t *testing.T) {
 	for _, c := range [][4]string{
 		{"real", "FLOAT", "1e-45", "1.401298464324817e-45"}, {"real", "FLOAT", "0.1", "0.10000000149011612"}, {"double precision", "FLOAT", "0.1", "0.1"},
 		{"double precision", "FLOAT", "NaN", "nan"}, {"double precision", "FLOAT", "Infinity", "inf"}, {"double precision", "FLOAT", "-Infinity", "-inf"}, {"double precision", "FLOAT", "-0", "-0"},
-		{"bytea", "BINARY", `\x00ff`, "00ff"}, {"date", "DATE", "2024-02-29", "2024-02-29"}, {"timestamp with time zone", "TIMESTAMP_LTZ(6)", "2024-02-29 12:00:00.5+00", "2024-02-29 12:00:00.5+00:00"},
-		{"date", "DATE", "infinity", "22P02"}, {"date", "DATE", "0044-03-15 BC", "22P02"}, {"date", "DATE", "10000-01-01", "22P02"}, {"text", "VARCHAR", "infinity", "infinity"},
+		{"text", "VARCHAR", "Infinity", "Infinity"},
 	} {
 		got, err := spelled(c[2], keep.Column{Type: keep.Type{Name: c[0]}, Remote: c[1]})
-		if err != nil {
-			got = code(err)
-		}
-		if got != c[3] {
-			t.Errorf("%s %s: %q, not %q", c[0], c[2], got, c[3])
+		if err != nil || got != c[3] {
+			t.Errorf("%s %s: %q, not %q: %v", c[0], c[2], got, c[3], err)
 		}
 	}
 }

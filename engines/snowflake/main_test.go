@@ -13,11 +13,7 @@ import (
 	"github.com/sluicedb/sluice/engines/snowflake/fake"
 )
 
-// TestMain leaves out the timer of a request: where a statement is cancelled just as an answer comes, the library drops that without
-// closing it, and net/http keeps the timer, a goroutine without a connection, for as long as config.go lets results be read.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("net/http.setRequestCancel.func4"))
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // server is how an account is declared.
 func server(a *fake.Account) engines.Server {
