@@ -222,6 +222,7 @@ type Column struct {
 	NotNull    bool
 	Comment    string
 	Options    map[string]string // for the column's OPTIONS, nil for none
+	Partition  bool              // it is not stored, and says in which partition a row is: IMPORT takes it where it is asked for
 
 	// Of a Postgres, in its own words, empty for none.
 	Collation string // with its schema, where it is not the type's own

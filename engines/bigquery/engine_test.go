@@ -165,6 +165,30 @@ func TestIntrospect(t *testing.T) {
 	}
 }
 
+// TestIngestion lists the pseudo-columns that a table has which is partitioned by when rows came in.
+func TestIngestion(t *testing.T) {
+	for _, c := range []struct {
+		by   *rest.TimePartitioning
+		want string
+	}{
+		{nil, ""},
+		{&rest.TimePartitioning{Type: "DAY", Field: "day"}, ""},
+		{&rest.TimePartitioning{Type: "DAY"}, "_partitiontime timestamp with time zone _PARTITIONTIME TIMESTAMP|_partitiondate date _PARTITIONDATE DATE"},
+		{&rest.TimePartitioning{Type: "HOUR"}, "_partitiontime timestamp with time zone _PARTITIONTIME TIMESTAMP"},
+	} {
+		var got []string
+		for _, f := range ingestion(c.by) {
+			got = append(got, strings.Join([]string{f.Name, f.Type, f.Options["column_name"], f.Options["remote_type"]}, " "))
+			if !f.Partition || f.NotNull || f.Comment == "" {
+				t.Errorf("%+v", f)
+			}
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%+v: %q", c.by, got)
+		}
+	}
+}
+
 // TestBusy makes a request again that the service has put off, or whose answer was lost: the job runs once all the same.
 func TestBusy(t *testing.T) {
 	p := fake.Start(t)

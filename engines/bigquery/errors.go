@@ -27,6 +27,8 @@ const (
 	grantHint   = "The account needs the roles BigQuery Job User and BigQuery Read Session User on the project, and BigQuery Data Viewer on the dataset."
 	laterHint   = "Try again later, or raise the project's quota."
 	addressHint = `Check options "endpoint" and "storage_endpoint" of the server, and the network.`
+	// partitionHint is for tables that are read with a condition on the partition alone.
+	partitionHint = "Compare the column that the table is partitioned by with values. Where it is the time of ingestion, IMPORT FOREIGN SCHEMA … OPTIONS (import_partition 'true') makes it a column."
 )
 
 // reasons are those that the service gives.
@@ -57,17 +59,17 @@ var reasons = map[string]verdict{
 // words tell failures of statements apart, whose reason is the same for all.
 var words = []struct {
 	form *regexp.Regexp
-	code string
+	verdict
 }{
-	{regexp.MustCompile(`^Syntax error`), pgerr.SyntaxError},
-	{regexp.MustCompile(`(?i)\bdivision by zero\b|\bdivide by zero\b`), "22012"},
-	{regexp.MustCompile(`(?i)\b(bad|invalid|could not (cast|parse)|failed to (cast|parse))\b.*\b(int64|bool|float64|double|numeric|bignumeric|string|date|datetime|time|timestamp|bytes|value|literal)\b`), pgerr.InvalidTextRepr},
-	{regexp.MustCompile(`(?i)\bout of range\b|\boverflow\b`), pgerr.NumericOutOfRange},
-	{regexp.MustCompile(`(?i)unrecognized name|name .* not found inside|column .* not found|does not exist in struct`), pgerr.UndefinedColumn},
-	{regexp.MustCompile(`(?i)function not found|no matching signature`), "42883"},
-	{regexp.MustCompile(`(?i)without a filter over column`), pgerr.FeatureNotSupported},
-	{regexp.MustCompile(`(?i)not found: table|table .* (was not found|does not exist)`), pgerr.UndefinedTable},
-	{regexp.MustCompile(`(?i)not found: dataset`), pgerr.FdwSchemaNotFound},
+	{regexp.MustCompile(`^Syntax error`), verdict{pgerr.SyntaxError, ""}},
+	{regexp.MustCompile(`(?i)\bdivision by zero\b|\bdivide by zero\b`), verdict{"22012", ""}},
+	{regexp.MustCompile(`(?i)\b(bad|invalid|could not (cast|parse)|failed to (cast|parse))\b.*\b(int64|bool|float64|double|numeric|bignumeric|string|date|datetime|time|timestamp|bytes|value|literal)\b`), verdict{pgerr.InvalidTextRepr, ""}},
+	{regexp.MustCompile(`(?i)\bout of range\b|\boverflow\b`), verdict{pgerr.NumericOutOfRange, ""}},
+	{regexp.MustCompile(`(?i)unrecognized name|name .* not found inside|column .* not found|does not exist in struct`), verdict{pgerr.UndefinedColumn, ""}},
+	{regexp.MustCompile(`(?i)function not found|no matching signature`), verdict{"42883", ""}},
+	{regexp.MustCompile(`(?i)without a filter over column`), verdict{pgerr.FeatureNotSupported, partitionHint}},
+	{regexp.MustCompile(`(?i)not found: table|table .* (was not found|does not exist)`), verdict{pgerr.UndefinedTable, ""}},
+	{regexp.MustCompile(`(?i)not found: dataset`), verdict{pgerr.FdwSchemaNotFound, ""}},
 }
 
 // passing reports whether a request may succeed when it is made again.
@@ -126,7 +128,7 @@ func refused(code int, reason, message string) *pgconn.PgError {
 		v = verdict{code: pgerr.SyntaxError}
 		for _, w := range words {
 			if w.form.MatchString(message) {
-				v.code = w.code
+				v = w.verdict
 				break
 			}
 		}

@@ -98,7 +98,28 @@ func (e *Engine) table(ctx context.Context, project, dataset, name string) (*eng
 		c.Options = map[string]string{"column_name": f.Name, "remote_type": c.RemoteType}
 		out.Columns = append(out.Columns, c)
 	}
+	out.Columns = append(out.Columns, ingestion(t.TimePartitioning)...)
 	return out, nil
+}
+
+// ingestion are the columns that a table has which is parted by when rows came in. No schema lists them, and no * stands for them. Their
+// names at home are such that they may be written as at the service, where case does not matter.
+func ingestion(p *rest.TimePartitioning) []engines.Column {
+	if p == nil || p.Field != "" {
+		return nil
+	}
+	pseudo := func(name, remote, what string) engines.Column {
+		return engines.Column{
+			Name: strings.ToLower(name), Type: kinds[remote], RemoteType: remote, Partition: true,
+			Comment: what + " that a row came in, in UTC; NULL for one that has just been streamed in",
+			Options: map[string]string{"column_name": name, "remote_type": remote},
+		}
+	}
+	columns := []engines.Column{pseudo("_PARTITIONTIME", "TIMESTAMP", "begin of the "+strings.ToLower(p.Type))}
+	if strings.EqualFold(p.Type, "DAY") {
+		columns = append(columns, pseudo("_PARTITIONDATE", "DATE", "day"))
+	}
+	return columns
 }
 
 // commentOf is a table's description, and by what it is parted and clustered: who asks for little of that is billed for little.

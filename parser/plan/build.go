@@ -299,7 +299,7 @@ func (b *builder) input(s *source, f filter) (*Input, error) {
 			columns[i] = "NULL"
 		}
 	}
-	in.RemoteSQL = "SELECT " + strings.Join(columns, ", ") + " FROM " + from
+	in.RemoteSQL = "SELECT " + strings.Join(s.labelled(columns, read), ", ") + " FROM " + from
 	if len(f.sql) > 0 {
 		in.RemoteSQL += " WHERE " + strings.Join(f.sql, " AND ")
 	}
@@ -338,6 +338,18 @@ func (b *builder) shippedColumn(s *source, c *catalog.Column) string {
 		sql = "CAST(" + sql + " AS text)"
 	}
 	return sql
+}
+
+// labelled gives what an input reads of columns names, where an engine takes one of the columns' own for none of a result's.
+func (s *source) labelled(list []string, columns []int) []string {
+	n, ok := s.dialect.(dialect.Namer)
+	if !ok || !slices.ContainsFunc(columns, func(c int) bool { return !n.Names(dialect.ColumnName(&s.table.Columns[c])) }) {
+		return list
+	}
+	for i, name := range numbered(make([]string, len(list))) {
+		list[i] += " AS " + n.Identifier(name)
+	}
+	return list
 }
 
 // origin returns the engine's FROM item for a source.

@@ -28,6 +28,8 @@ type importOptions struct {
 	notNull bool // keep NOT NULL
 	fold    bool // names in capitals only become lower case
 
+	partition bool // take columns that say in which partition a row is, too
+
 	// Of what only a Postgres has.
 	collate   bool // keep collations other than the types' own
 	defaults  bool // keep column defaults
@@ -39,6 +41,7 @@ var importDoc = []engines.Option{
 	{Name: "strict", Default: "false"},
 	{Name: "import_not_null", Default: "true"},
 	{Name: "fold_upper", Default: "false"},
+	{Name: "import_partition", Default: "false"},
 	{Name: "import_collate", Default: "true"},
 	{Name: "import_default", Default: "false"},
 	{Name: "import_generated", Default: "true"},
@@ -62,7 +65,11 @@ func Import(
 		if !wanted(n, tables[i].Name) {
 			continue
 		}
-		if err := imp.table(&tables[i]); err != nil {
+		t := tables[i]
+		if !options.partition {
+			t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c engines.Column) bool { return c.Partition })
+		}
+		if err := imp.table(&t); err != nil {
 			return nil, imp.notices, err
 		}
 	}
@@ -72,7 +79,7 @@ func Import(
 func readImportOptions(list []*pg_query.Node) (importOptions, error) {
 	o := importOptions{notNull: true, collate: true, generated: true}
 	targets := map[string]*bool{
-		"strict": &o.strict, "import_not_null": &o.notNull, "fold_upper": &o.fold,
+		"strict": &o.strict, "import_not_null": &o.notNull, "fold_upper": &o.fold, "import_partition": &o.partition,
 		"import_collate": &o.collate, "import_default": &o.defaults, "import_generated": &o.generated,
 	}
 	for _, node := range list {

@@ -62,7 +62,7 @@ func (p *Project) wrong(o *rest.Job) string {
 		return "the mode of parameters"
 	}
 	for _, m := range aliases.FindAllStringSubmatch(c.Query.Query, -1) {
-		if strings.ContainsAny(m[1], "!\"$()*,./;?@[\\]^{}~") || strings.HasPrefix(m[1], "_") {
+		if strings.ContainsAny(m[1], "!\"$()*,./;?@[\\]^{}~") {
 			return "Invalid field name \"" + m[1] + "\""
 		}
 	}
@@ -124,6 +124,10 @@ func (p *Project) insert(w http.ResponseWriter, r *http.Request) {
 	p.ordered = append(p.ordered, &o)
 	_, known := p.jobs[o.JobReference.JobId]
 	p.mu.Unlock()
+	if why := p.unfiltered(o.Configuration.Query.Query); why != "" {
+		refuse(w, http.StatusBadRequest, "invalidQuery", "%s", why)
+		return
+	}
 	switch most := o.Configuration.Query.MaximumBytesBilled; {
 	case known:
 		refuse(w, http.StatusConflict, "duplicate", "Already Exists: Job %s:%s", Name, o.JobReference.JobId)
@@ -140,7 +144,7 @@ func (p *Project) insert(w http.ResponseWriter, r *http.Request) {
 
 // dryRun looks at a statement.
 func (p *Project) dryRun(w http.ResponseWriter, r *http.Request, o *rest.Job, q engines.Query) {
-	s, err := p.duck.Open(r.Context(), q)
+	s, err := p.open(r.Context(), q)
 	if err != nil {
 		refuseStatement(w, err)
 		return
@@ -174,7 +178,7 @@ func (p *Project) start(w http.ResponseWriter, o *rest.Job, q engines.Query) {
 func (j *job) run(q engines.Query) {
 	defer close(j.done)
 	defer j.fake.Running.Add(-1)
-	stream, err := j.fake.duck.Open(j.ctx, q)
+	stream, err := j.fake.open(j.ctx, q)
 	if err != nil {
 		j.err = err
 		return

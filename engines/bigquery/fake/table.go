@@ -90,6 +90,9 @@ func (p *Project) describe(w http.ResponseWriter, r *http.Request) {
 		out.TableReference, out.Description = &rest.TableReference{ProjectId: Name, DatasetId: dataset, TableId: name}, t.comment
 		out.Schema = &rest.TableSchema{}
 		for _, c := range t.columns {
+			if hides(&out, c.name) {
+				continue
+			}
 			f := remote(c.typ)
 			if f.Name, f.Description = c.name, c.comment; !c.nullable {
 				f.Mode = "REQUIRED"
