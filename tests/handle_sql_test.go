@@ -44,6 +44,34 @@ func TestHandlesInSQL(t *testing.T) {
 	want(t, conn, "CREATE SERVER no FOREIGN DATA WRAPPER sluice_sql OPTIONS (driver 'mysql', handles 'true')", "HV00B")
 }
 
+// TestHandleRowsStayInSQL has the rows of a handle stay where they are computed, of which the audit says how many bytes came from there.
+func TestHandleRowsStayInSQL(t *testing.T) {
+	w, _ := sqlKeepers(t)
+	wide := "INSERT INTO wide %s SELECT 100 * a.n + b.n, 0.5 * a.n, '1999-12-31', 'some words that are kept' FROM n a CROSS JOIN n b"
+	digits := "(SELECT 0 AS i UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
+	statements := []string{"CREATE TABLE wide (id integer NOT NULL, n decimal(9,2), d date, t text)",
+		fmt.Sprintf(wide, "WITH n AS (SELECT 10 * x.i + y.i AS n FROM "+digits+" AS x CROSS JOIN "+digits+" AS y)")}
+	if err := w.maria.Do(t.Context(), w.database, statements...); err != nil {
+		t.Fatal(err)
+	}
+	w.lite(t, statements...)
+	exec(t, w.server.URL, "CREATE TABLE dbo.wide AS SELECT i AS id, CAST(0.5 * i AS decimal(9,2)) AS n, repeat('some words', 3) AS t FROM generate_series(0, 9999) i")
+	exec(t, w.through, "IMPORT FOREIGN SCHEMA "+w.database+" LIMIT TO (wide) FROM SERVER maria INTO maria", "IMPORT FOREIGN SCHEMA main LIMIT TO (wide) FROM SERVER lite INTO lite",
+		"IMPORT FOREIGN SCHEMA dbo LIMIT TO (wide) FROM SERVER mssql INTO mssql", "ALTER DATABASE "+w.database+" SET sluice.audit = 'all'")
+	conn := connect(t, w.through)
+	for _, server := range []string{"maria", "lite", "mssql"} {
+		moved := "SELECT rows, bytes = 0 FROM sluice.audit WHERE '" + server + ".wide' = ANY (relation_names) ORDER BY at"
+		exec1(t, conn, "CREATE TABLE sluice_handle.stays WITH (sluice.server = '"+server+"') AS SELECT * FROM "+server+".wide WHERE id < 9000")
+		becomes(t, conn, moved, "9000|t")
+		exec1(t, conn, "CREATE TABLE sluice_handle.crosses WITH (sluice.server = '"+server+"') AS SELECT * FROM "+server+".wide WHERE id % 2 = 0")
+		becomes(t, conn, moved, "9000|t\n5000|f")
+		for _, asked := range []string{"SELECT count(*), sum(id), sum(n), count(t) FROM %s", "SELECT * FROM %s ORDER BY id OFFSET 100 LIMIT 10"} {
+			want(t, conn, fmt.Sprintf(asked, "sluice_handle.stays"), rows(t, conn, fmt.Sprintf(asked, "(SELECT * FROM "+server+".wide WHERE id < 9000) w")))
+		}
+		exec1(t, conn, "SELECT sluice.drop_handle(handle_id) FROM sluice.ctas_handles")
+	}
+}
+
 // TestHandleTypesInSQL has values come back from handles there as they went in.
 func TestHandleTypesInSQL(t *testing.T) {
 	w, _ := sqlKeepers(t)

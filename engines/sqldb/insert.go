@@ -50,8 +50,11 @@ func (s *insert) Write(ctx context.Context, rows *keep.Batch) error {
 	return nil
 }
 
-// add runs one statement.
+// add runs one statement. A driver may not heed a context that has ended before it begins.
 func (s *insert) add(ctx context.Context, rows *keep.Batch, from, to int) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err := s.prepare(ctx, to-from); err != nil {
 		return err
 	}

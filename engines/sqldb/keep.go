@@ -26,6 +26,8 @@ type keeping struct {
 	name, table func(name string) string
 	// bind makes a value of the driver's of a text that home has written.
 	bind func(c keep.Column, text []byte) (any, error)
+	// fill is how rows that the database computes become those of a table; nil where it is not certain that all values stay the same.
+	fill func(ctx context.Context, e *Engine, columns []keep.Column, q engines.Query) (*filling, error)
 	// most is how many parameters a statement can have.
 	most int
 	// begin and commit are a transaction around an INSERT.
@@ -90,33 +92,15 @@ func (e *Engine) Kept(ctx context.Context, prefix string) ([]string, error) {
 
 // Forget drops a table.
 func (e *Engine) Forget(ctx context.Context, table string) error {
-	return e.change(ctx, "DROP TABLE IF EXISTS "+e.source.keeping().table(table))
+	_, err := e.change(ctx, &filling{}, "DROP TABLE IF EXISTS "+e.source.keeping().table(table), nil)
+	return err
 }
 
 // Create makes a table.
 func (e *Engine) Create(ctx context.Context, table string, columns []keep.Column) error {
 	k := e.source.keeping()
-	return e.change(ctx, "CREATE TABLE "+k.table(table)+" "+keep.Definitions(columns, k.name))
-}
-
-// change runs a statement that changes the database, on a connection of its own.
-func (e *Engine) change(ctx context.Context, sql string) error {
-	c, err := e.source.keeping().writable(ctx)
-	if err != nil {
-		return e.reason(ctx, err)
-	}
-	stop := context.AfterFunc(ctx, func() {
-		if c.hurry != nil {
-			c.hurry()
-		}
-	})
-	err = c.execute(ctx, sql)
-	stop()
-	e.drop(c, err != nil)
-	if err != nil {
-		return e.reason(ctx, err)
-	}
-	return nil
+	_, err := e.change(ctx, &filling{}, "CREATE TABLE "+k.table(table)+" "+keep.Definitions(columns, k.name), nil)
+	return err
 }
 
 // drop closes a connection that is not the pool's, and ends what runs there.

@@ -75,8 +75,8 @@ func (m *sqlServer) strict() bool { return false }
 
 func (m *sqlServer) placeholder(n int) string { return "@p" + strconv.Itoa(n) }
 
-// fixedSQLServer makes a session read names and NULL as standard SQL has it, and dates in one form.
-var fixedSQLServer = []string{"SET QUOTED_IDENTIFIER ON; SET ANSI_NULLS ON; SET ANSI_PADDING ON; SET ANSI_WARNINGS ON; SET CONCAT_NULL_YIELDS_NULL ON; SET DATEFORMAT ymd"}
+// fixedSQLServer makes a session read names and NULL as standard SQL has it, and dates in one form, and say how many rows it has written.
+var fixedSQLServer = []string{"SET QUOTED_IDENTIFIER ON; SET ANSI_NULLS ON; SET ANSI_PADDING ON; SET ANSI_WARNINGS ON; SET CONCAT_NULL_YIELDS_NULL ON; SET NOCOUNT OFF; SET DATEFORMAT ymd"}
 
 // connect opens a session.
 func (m *sqlServer) connect(ctx context.Context) (*connection, error) {

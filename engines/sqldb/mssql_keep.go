@@ -34,7 +34,7 @@ func sqlServerBound(c keep.Column, text []byte) (any, error) {
 func (m *sqlServer) keeping() *keeping {
 	return &keeping{
 		rules:    keep.Rules{Engine: "SQL Server", Remote: sqlServerKept, Folds: true},
-		writable: m.connect, name: doubled('"'), table: func(name string) string { return "dbo." + doubled('"')(name) }, bind: sqlServerBound, most: 2000,
+		writable: m.connect, name: doubled('"'), table: func(name string) string { return "dbo." + doubled('"')(name) }, bind: sqlServerBound, fill: fillSQLServer, most: 2000,
 		read: keep.Type.Text, begin: "BEGIN TRANSACTION", commit: "COMMIT TRANSACTION",
 		listed: "SELECT o.name FROM sys.objects o JOIN sys.schemas s ON s.schema_id = o.schema_id WHERE s.name = 'dbo' AND LEFT(o.name, LEN($1)) = $1 ORDER BY o.name",
 	}

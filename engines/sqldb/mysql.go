@@ -182,7 +182,7 @@ var mySQLFailures = map[uint16]string{
 	1690: pgerr.NumericOutOfRange, 1264: pgerr.NumericOutOfRange, 1365: "22012", 1317: pgerr.QueryCanceled, 1969: pgerr.QueryCanceled, 3024: pgerr.QueryCanceled,
 	1205: pgerr.LockNotAvailable, 1213: "40P01", 1040: pgerr.TooManyConnections, 1021: pgerr.DiskFull, 1037: pgerr.OutOfMemory, 1038: pgerr.OutOfMemory,
 	1041: pgerr.OutOfMemory, 1053: pgerr.ConnectionFailure, 1077: pgerr.ConnectionFailure, 1158: pgerr.ConnectionFailure, 1159: pgerr.ConnectionFailure, 1160: pgerr.ConnectionFailure, 1161: pgerr.ConnectionFailure,
-	1049: pgerr.FdwSchemaNotFound, 1927: pgerr.ConnectionFailure,
+	1049: pgerr.FdwSchemaNotFound, 1927: pgerr.ConnectionFailure, 1665: pgerr.FeatureNotSupported,
 }
 
 // failure gives an error its SQLSTATE.

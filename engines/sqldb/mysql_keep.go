@@ -42,7 +42,7 @@ func mySQLNamed(name string) bool {
 func (m *mySQL) keeping() *keeping {
 	return &keeping{
 		rules: keep.Rules{Engine: "MySQL", Remote: mySQLKept, Names: mySQLNamed, Folds: true},
-		read:  readable, writable: m.writable, name: doubled('"'), table: doubled('"'), bind: bound, most: 65535, begin: "START TRANSACTION", commit: "COMMIT",
+		read:  readable, writable: m.writable, name: doubled('"'), table: doubled('"'), bind: bound, fill: fillMySQL, most: 65535, begin: "START TRANSACTION", commit: "COMMIT",
 		listed: "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND LEFT(table_name, CHAR_LENGTH($1)) = $1 ORDER BY table_name",
 	}
 }

@@ -25,7 +25,7 @@ func sqLiteKept(t keep.Type) string {
 func (l *sqLite) keeping() *keeping {
 	return &keeping{
 		rules: keep.Rules{Engine: "SQLite", Remote: sqLiteKept, Folds: true},
-		read:  readable, writable: l.writable, name: doubled('`'), table: func(name string) string { return "main." + doubled('`')(name) }, bind: bound, most: 32766,
+		read:  readable, writable: l.writable, name: doubled('`'), table: func(name string) string { return "main." + doubled('`')(name) }, bind: bound, fill: fillSQLite, most: 32766,
 		begin: "BEGIN IMMEDIATE", commit: "COMMIT",
 		listed: "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND substr(name, 1, length($1)) = $1 ORDER BY name",
 	}
@@ -38,7 +38,7 @@ func (l *sqLite) writable(ctx context.Context) (*connection, error) {
 		return nil, l.unable(err)
 	}
 	c := &connection{Conn: conn}
-	if err := c.execute(ctx, "PRAGMA trusted_schema = OFF", "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
+	if err := c.execute(ctx, "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
 		_ = c.Close()
 		return nil, l.unable(err)
 	}

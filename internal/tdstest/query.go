@@ -3,6 +3,7 @@ package tdstest
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,6 +18,9 @@ var errStopped = errors.New("the statement was stopped")
 // where it was stopped; any other that is returned ends the session.
 func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args []*string) error {
 	translated, err := translate(sql)
+	if err == nil && strings.Contains(sql, describing) {
+		translated, args, err = described(ctx, db, args)
+	}
 	if err != nil {
 		s.fail(102, err.Error())
 		return nil
@@ -50,7 +54,7 @@ func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args
 		}
 	}
 	fields := r.FieldDescriptions()
-	_, err = r.Close()
+	tag, err := r.Close()
 	var pe *pgconn.PgError
 	switch {
 	case ctx.Err() != nil && err != nil: // the answer ends with what the attention signal is answered by
@@ -65,7 +69,10 @@ func (s *session) query(ctx context.Context, db *pgconn.PgConn, sql string, args
 	case err != nil:
 		return err
 	}
-	if rows < 0 {
+	switch {
+	case len(fields) == 0:
+		rows = tag.RowsAffected()
+	case rows < 0:
 		s.columns(fields)
 		rows = 0
 	}
