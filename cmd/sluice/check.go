@@ -43,8 +43,8 @@ it promises. That reads no table, takes up to some minutes, and fills sluice.eng
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Second, "how long each answer may take")
-	cmd.Flags().StringVar(&certified, "certify", "", "foreign server to certify")
+	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Second, "each answer may take this `DURATION`")
+	cmd.Flags().StringVar(&certified, "certify", "", "certify this foreign `SERVER`")
 	addConfigFlag(cmd)
 	return cmd
 }

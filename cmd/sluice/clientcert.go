@@ -20,10 +20,10 @@ type clientCertFlags struct {
 }
 
 func (f *clientCertFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.ca, "tls-client-ca", "", "PEM `file` with the authorities of clients' certificates (read again on SIGHUP)")
-	cmd.Flags().StringVar(&f.crl, "tls-client-crl", "", "PEM `file` with the authorities' revocation lists (read again on SIGHUP)")
-	cmd.Flags().StringVar(&f.demand, "tls-client-cert", "", "optional, verify-ca or verify-full: what a client's certificate is needed for (default: optional)")
-	cmd.Flags().StringVar(&f.idents, "tls-client-map", "", "`file` in the form of pg_ident.conf whose map \"sluice\" gives roles to common names (read again on SIGHUP)")
+	cmd.Flags().StringVar(&f.ca, "tls-client-ca", "", "PEM `FILE` with the authorities of clients' certificates (read again on SIGHUP)")
+	cmd.Flags().StringVar(&f.crl, "tls-client-crl", "", "PEM `FILE` with the authorities' revocation lists (read again on SIGHUP)")
+	cmd.Flags().StringVar(&f.demand, "tls-client-cert", "", "`DEMAND`: optional, verify-ca or verify-full, what a client's certificate is needed for (default: optional)")
+	cmd.Flags().StringVar(&f.idents, "tls-client-map", "", "`FILE` in the form of pg_ident.conf whose map \"sluice\" gives roles to common names (read again on SIGHUP)")
 }
 
 // unused returns an error where the flags are given and TLS is off.

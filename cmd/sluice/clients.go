@@ -15,8 +15,8 @@ type clientFlags struct {
 }
 
 func (f *clientFlags) add(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.logins, "login-limit", 1000, "how `many` clients may be logging in at once; one more ends the login that has lasted longest")
-	cmd.Flags().DurationVar(&f.timeout, "login-timeout", time.Minute, "how long a login may last")
-	cmd.Flags().DurationVar(&f.keepAlive, "tcp-keepalive", time.Minute, "how long a client may be silent before the system asks whether it is there; one that does not answer is gone after as long again")
-	cmd.Flags().DurationVar(&f.userTimeout, "tcp-user-timeout", 0, "how long sent data may go without an acknowledgement (0: as the system does); it ends clients that stop reading, too")
+	cmd.Flags().IntVar(&f.logins, "login-limit", 1000, "`N` clients may be logging in at once; one more ends the login that has lasted longest")
+	cmd.Flags().DurationVar(&f.timeout, "login-timeout", time.Minute, "a login may last for this `DURATION`")
+	cmd.Flags().DurationVar(&f.keepAlive, "tcp-keepalive", time.Minute, "a client may be silent for this `DURATION` before the system asks whether it is there; one that does not answer is gone after as long again")
+	cmd.Flags().DurationVar(&f.userTimeout, "tcp-user-timeout", 0, "sent data may go without an acknowledgement for this `DURATION` (0: as the system does); it ends clients that stop reading, too")
 }

@@ -39,7 +39,7 @@ tables with the same rows. Then it serves until Ctrl-C.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	cmd.Flags().BoolVar(&f.once, "once", false, "end after the tour: exit code 0 if every result is right")
-	cmd.Flags().StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; with --once any free port by default")
+	cmd.Flags().StringVar(&f.listen, "listen", defaultListen, "`ADDRESS` to listen on; with --once any free port by default")
 	cmd.Flags().StringVar(&f.dir, "dir", "", "keep home and files in `DIR` (default: a temporary directory)")
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
 		if f.once && !cmd.Flags().Changed("listen") {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/guard"
 )
@@ -13,9 +15,11 @@ import (
 // TestDocs keeps the reference pages true: every flag and every option stands there with its default.
 func TestDocs(t *testing.T) {
 	configuration := read(t, "../../docs/configuration.md")
+	flags := serveCommand().Flags()
 	for _, key := range append(configKeys(), configFlag) {
-		if !strings.Contains(configuration, "`--"+key+" ") {
-			t.Errorf("docs/configuration.md does not know --%s", key)
+		value, _ := pflag.UnquoteUsage(flags.Lookup(key))
+		if flag := fmt.Sprintf("`--%s %s`", key, value); !strings.Contains(configuration, flag) {
+			t.Errorf("docs/configuration.md does not know %s", flag)
 		}
 	}
 	operations := read(t, "../../docs/operations.md")

@@ -15,8 +15,8 @@ type logFlags struct {
 }
 
 func (f *logFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
-	cmd.Flags().StringVar(&f.format, "log-format", "text", "text or json")
+	cmd.Flags().StringVar(&f.level, "log-level", "info", "`LEVEL`: debug, info, warn or error")
+	cmd.Flags().StringVar(&f.format, "log-format", "text", "`FORMAT`: text or json")
 }
 
 // logger makes what the flags ask for, writing to w.

@@ -33,7 +33,8 @@ func rootCommand() *cobra.Command {
 		Use:   "sluice",
 		Short: "Foreign tables for any Postgres, without an extension",
 		Long: `Sluice is a proxy in front of an ordinary Postgres ("home"). Clients connect to it as to Postgres, and
-foreign tables on DuckDB files and databases, Parquet and CSV stand beside home's own tables.
+foreign tables stand beside home's own: on DuckDB databases, on Parquet, CSV and JSON files, on other Postgres servers,
+ClickHouse, Trino, BigQuery, Snowflake, Databricks, SQL Server, MariaDB, MySQL and SQLite.
 
 Try it:         sluice demo
 Use it:         sluice serve --home postgres://postgres@db.example.com/app

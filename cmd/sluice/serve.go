@@ -56,16 +56,16 @@ SIGHUP: read the files of TLS again.`,
 		},
 	}
 	f.home.add(cmd)
-	cmd.Flags().StringSliceVar(&f.listen, "listen", []string{defaultListen}, "`addresses` to listen on: host:port, or the path of a unix socket (…/.s.PGSQL.PORT)")
+	cmd.Flags().StringSliceVar(&f.listen, "listen", []string{defaultListen}, "`ADDRESS` to listen on: host:port, or the path of a unix socket (…/.s.PGSQL.PORT); may be given several times")
 	f.tls.add(cmd)
 	f.clients.add(cmd)
 	f.log.add(cmd)
-	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics on this `address`")
+	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics on this `ADDRESS`")
 	f.federated = map[string]*string{
-		"memory_limit":   cmd.Flags().String("federation-memory", "1GB", "`memory` for joins over several servers; more spills to disk"),
-		"temp_directory": cmd.Flags().String("federation-temp", "", "`directory` that they spill to (default one below the system's for temporary files)"),
+		"memory_limit":   cmd.Flags().String("federation-memory", "1GB", "`SIZE` of the memory for joins over several servers; more spills to disk"),
+		"temp_directory": cmd.Flags().String("federation-temp", "", "`DIR` that they spill to (default: one below the system's for temporary files)"),
 	}
-	cmd.Flags().DurationVar(&f.drain, "drain", 30*time.Second, "how long sessions may go on after SIGTERM")
+	cmd.Flags().DurationVar(&f.drain, "drain", 30*time.Second, "sessions may go on for this `DURATION` after SIGTERM")
 	addConfigFlag(cmd)
 	return cmd
 }

@@ -21,7 +21,7 @@ const configFlag = "config"
 
 // addConfigFlag adds --config to a command whose flags may stand in the environment and in a config file.
 func addConfigFlag(cmd *cobra.Command) {
-	cmd.Flags().String(configFlag, "", "YAML `file` with settings named as these flags")
+	cmd.Flags().String(configFlag, "", "YAML `FILE` with settings named as these flags")
 }
 
 // applySettings sets the flags that the command line left out from the environment, else from the config file. The keys

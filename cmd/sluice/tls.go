@@ -19,9 +19,9 @@ type tlsFlags struct {
 }
 
 func (f *tlsFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.cert, "tls-cert", "", "PEM `file` with the certificate shown to clients (read again on SIGHUP)")
-	cmd.Flags().StringVar(&f.key, "tls-key", "", "PEM `file` with its private key")
-	cmd.Flags().StringVar(&f.mode, "tls-mode", "", "disable, allow or require TLS from clients (default: allow with a certificate, else disable)")
+	cmd.Flags().StringVar(&f.cert, "tls-cert", "", "PEM `FILE` with the certificate shown to clients (read again on SIGHUP)")
+	cmd.Flags().StringVar(&f.key, "tls-key", "", "PEM `FILE` with its private key")
+	cmd.Flags().StringVar(&f.mode, "tls-mode", "", "`MODE`: disable, allow or require TLS from clients (default: allow with a certificate, else disable)")
 	f.clients.add(cmd)
 }
 
