@@ -19,13 +19,18 @@ import (
 // explainOptions are those of EXPLAIN that matter to us; home reads all of them.
 type explainOptions struct {
 	analyze, verbose bool
+	costs, timing    bool
+	summary          bool // what the whole took
 	format           string
 	text             string // "(ANALYZE, …)" as home gets it
 }
 
+// timed reports whether what the whole took is said.
+func (o explainOptions) timed() bool { return o.analyze && o.summary }
+
 func readExplain(e *pg_query.ExplainStmt) (o explainOptions) {
 	var words []string
-	o.format = "text"
+	o.format, o.costs, o.timing, o.summary = "text", true, true, true
 	for _, n := range e.Options {
 		d := n.GetDefElem()
 		value := optionText(d.Arg)
@@ -35,6 +40,12 @@ func readExplain(e *pg_query.ExplainStmt) (o explainOptions) {
 			o.analyze = on
 		case "verbose":
 			o.verbose = on
+		case "costs":
+			o.costs = on
+		case "timing":
+			o.timing = on
+		case "summary":
+			o.summary = on
 		case "format":
 			o.format = strings.ToLower(value)
 		}
@@ -93,6 +104,7 @@ func (s *Session) explain(ctx context.Context, x *execution) (*cursor, error) {
 	if y.plan.Governed {
 		root.hide()
 	}
+	root.trim(o)
 	return rowsCursor(x.described.fields, root.print(o, time.Since(started))), nil
 }
 
@@ -181,7 +193,7 @@ func (n *node) observer(started time.Time) observer {
 // appraise asks a server what a query of the plan would take, where it knows. Of rows that rules hide nothing is asked, and a server that
 // does not answer is no reason for EXPLAIN to fail.
 func (s *Session) appraise(ctx context.Context, y *execution, n *node, o explainOptions, q query) {
-	if o.analyze || y.plan.Governed || q.server == nil || y.plan.Write != nil {
+	if o.analyze || !o.costs || y.plan.Governed || q.server == nil || y.plan.Write != nil {
 		return
 	}
 	engine, asked, err := s.locate(ctx, y, q)

@@ -26,6 +26,7 @@ type node struct {
 	actual  *meter   // what running it took, nil where it was not run
 	Plans   []*node
 	hidden  bool // see hide
+	untimed bool // without what running it took in time
 
 	home []string // home's own plan, by lines, in the format asked for
 }
@@ -39,6 +40,17 @@ func (n *node) hide() {
 	}
 	for _, p := range n.Plans {
 		p.hide()
+	}
+}
+
+// trim leaves out what the options do not ask for.
+func (n *node) trim(o explainOptions) {
+	if !o.costs {
+		n.Rows = 0
+	}
+	n.untimed = !o.timing
+	for _, p := range n.Plans {
+		p.trim(o)
 	}
 }
 
@@ -79,8 +91,10 @@ func (n *node) properties() []property {
 		add("Plan Rows", n.Rows)
 	}
 	if n.actual != nil {
-		add("Actual Startup Time", milliseconds(n.actual.first))
-		add("Actual Total Time", milliseconds(n.actual.last))
+		if !n.untimed {
+			add("Actual Startup Time", milliseconds(n.actual.first))
+			add("Actual Total Time", milliseconds(n.actual.last))
+		}
 		add("Actual Rows", n.actual.rows)
 		if !n.hidden {
 			add("Actual Bytes", n.actual.bytes)
@@ -98,18 +112,18 @@ func (n *node) print(o explainOptions, took time.Duration) [][]*string {
 		lines = n.json(o, millis)
 	case "yaml":
 		lines = n.yaml(nil, "- Plan: ", "    ")
-		if o.analyze {
+		if o.timed() {
 			lines = append(lines, "  Execution Time: "+millis)
 		}
 	case "xml":
 		lines = n.xml([]string{`<explain xmlns="http://www.postgresql.org/2009/explain">`, "  <Query>"}, "    ")
-		if o.analyze {
+		if o.timed() {
 			lines = append(lines, "    <Execution-Time>"+millis+"</Execution-Time>")
 		}
 		lines = append(lines, "  </Query>", "</explain>")
 	default:
 		lines = n.lines(nil, "", o)
-		if o.analyze {
+		if o.timed() {
 			lines = append(lines, "Execution Time: "+millis+" ms")
 		}
 		rows := make([][]*string, len(lines))
@@ -140,7 +154,7 @@ func scalar(value any) string {
 
 func (n *node) json(o explainOptions, millis string) []string {
 	plan := []string{"[", "  {", `    "Plan": ` + n.jsonObject("    ")}
-	if o.analyze {
+	if o.timed() {
 		plan[2] += ","
 		plan = append(plan, `    "Execution Time": `+millis)
 	}
@@ -247,7 +261,11 @@ func (n *node) lines(out []string, indent string, o explainOptions) []string {
 		head += fmt.Sprintf("  (rows=%d)", n.Rows)
 	}
 	if m := n.actual; m != nil {
-		head += fmt.Sprintf("  (actual time=%.3f..%.3f rows=%d", milliseconds(m.first), milliseconds(m.last), m.rows)
+		head += " (actual"
+		if !n.untimed {
+			head += fmt.Sprintf(" time=%.3f..%.3f", milliseconds(m.first), milliseconds(m.last))
+		}
+		head += fmt.Sprintf(" rows=%d", m.rows)
 		if !n.hidden {
 			head += fmt.Sprintf(" bytes=%d", m.bytes)
 		}

@@ -3,6 +3,7 @@ package tests
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -108,8 +109,34 @@ func TestExplainWhy(t *testing.T) {
 		}
 	}
 	text = rows(t, conn, "EXPLAIN ANALYZE SELECT reverse(name) FROM item JOIN h USING (id) WHERE item.id > 10")
-	if !regexp.MustCompile(`Foreign Scan on public.item  \(rows=1666\)  \(actual time=\d+\.\d{3}\.\.\d+\.\d{3} rows=4989 bytes=\d{5,}\)`).MatchString(text) {
+	if !regexp.MustCompile(`Foreign Scan on public.item  \(rows=1666\) \(actual time=\d+\.\d{3}\.\.\d+\.\d{3} rows=4989 bytes=\d{5,}\)`).MatchString(text) {
 		t.Errorf("no rows and bytes of the scan in\n%s", text)
+	}
+}
+
+// TestExplainLeavesOut has no estimates, times and sum where the options say so, in each format and on each route.
+func TestExplainLeavesOut(t *testing.T) {
+	w := newWorld(t, "CREATE TABLE item AS SELECT i AS id, 'n' || i AS name FROM range(5000) r(i)")
+	exec(t, w.through, "CREATE FOREIGN TABLE item (id int, name text) SERVER lake", "CREATE TABLE h AS SELECT g AS id FROM generate_series(1, 3) g")
+	conn := connect(t, w.through)
+	for option, said := range map[string]*regexp.Regexp{
+		"COSTS":   regexp.MustCompile(`\(rows=|Plan.Rows`),
+		"TIMING":  regexp.MustCompile(`actual time=|Actual.Total.Time`),
+		"SUMMARY": regexp.MustCompile(`Execution.Time`),
+	} {
+		for _, sql := range []string{"SELECT * FROM item", "SELECT reverse(name) FROM item JOIN h USING (id)"} {
+			for format := range explainReaders {
+				for value, is := range map[string]bool{"ON": true, "OFF": false} {
+					text := rows(t, conn, fmt.Sprintf("EXPLAIN (ANALYZE, %s %s, FORMAT %s) %s", option, value, format, sql))
+					if said.MatchString(text) != is || !strings.Contains(text, "Foreign Scan") {
+						t.Errorf("%s %s, format %s:\n%s", option, value, format, text)
+					}
+				}
+			}
+		}
+	}
+	if text := rows(t, conn, "EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) SELECT * FROM item"); !strings.HasPrefix(text, "Foreign Scan (actual rows=5000 bytes=") {
+		t.Errorf("what is left is\n%s", text)
 	}
 }
 
