@@ -17,6 +17,7 @@ const (
 	FeatureNotSupported     = "0A000"
 	ProtocolViolation       = "08P01"
 	ConnectionException     = "08000"
+	UnableToConnect         = "08001"
 	ConnectionFailure       = "08006"
 	NumericOutOfRange       = "22003"
 	InvalidTextRepr         = "22P02"
@@ -56,6 +57,7 @@ const (
 	FdwInvalidOption        = "HV00D" // an option that the wrapper does not know
 	FdwUnableToConnect      = "HV00N"
 	FdwTableNotFound        = "HV00R"
+	FdwColumnNotFound       = "HV005"
 	FdwSchemaNotFound       = "HV00Q"
 	FdwInvalidDataType      = "HV004"
 	InternalError           = "XX000"

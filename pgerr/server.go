@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// AtServer says in an error's context which foreign server it came from; an empty name is that of none. The error itself may be
-// shared and stays as it is.
+// AtServer says in an error's context which foreign server it came from, and what to look at where the error does not; an empty name is
+// that of none. The error itself may be shared and stays as it is.
 func AtServer(server string, err error) error {
 	e := From(err)
 	switch {
@@ -24,7 +24,29 @@ func AtServer(server string, err error) error {
 	} else if !strings.HasSuffix(named.Where, where) {
 		named.Where += "\n" + where
 	}
+	if named.Hint == "" {
+		named.Hint = remedy(named.Code)
+	}
 	return &named
+}
+
+// remedy is what to look at when an engine has failed by an SQLSTATE and says no more, empty where that depends on the statement.
+func remedy(code string) string {
+	switch code {
+	case UndefinedTable, FdwTableNotFound:
+		return "Look at the options of the foreign table, or drop it and IMPORT FOREIGN SCHEMA again."
+	case UndefinedColumn, FdwColumnNotFound:
+		return "Look at the options of the foreign table's columns, or drop it and IMPORT FOREIGN SCHEMA again."
+	case FdwSchemaNotFound:
+		return "Look at what the server has, and at what the user of the mapping may see there."
+	case InsufficientPrivilege:
+		return "Have the privilege granted at the server, or name another user in the user mapping."
+	case InvalidAuthorization, InvalidPassword:
+		return "Look at the options of the user mapping."
+	case ConnectionFailure, ConnectionException, UnableToConnect, FdwUnableToConnect:
+		return "Look at the options of the server and at whether it runs."
+	}
+	return ""
 }
 
 // Ended is the error of a statement that ctx ended: what its cause says when that is a Postgres error, as for a

@@ -24,19 +24,19 @@ var _ engines.Engine = (*Engine)(nil)
 func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, error) {
 	c, err := e.connect()
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	cur, err := c.execute(ctx, q.SQL, q.Args, onlyReads)
 	if err != nil {
 		c.disconnect()
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	cur.again = true
 	s, err := newStream(e.server, c, cur)
 	if err != nil {
 		cur.close()
 		c.disconnect()
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	return s, nil
 }
@@ -49,7 +49,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 		_, err = c.exec(ctx, "SELECT 1")
 	}
 	if err != nil {
-		return nameServer(e.server, err)
+		return pgerr.AtServer(e.server, err)
 	}
 	return nil
 }

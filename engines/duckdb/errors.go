@@ -131,6 +131,10 @@ func withHint(code, message string) *pgconn.PgError {
 		}
 	case pgerr.QueryCanceled:
 		e.Message = "canceling statement due to user request"
+	case pgerr.UndefinedFile:
+		e.Hint = `Look at the paths in the options "file" and "glob" of the foreign table, and at what the machine of the proxy has.`
+	case pgerr.IOError:
+		e.Hint = "Look at the file and its disk, on the machine of the proxy."
 	case pgerr.ObjectInUse:
 		e.Hint = "Another process has the file open. Close it there, or open it read-only everywhere."
 	case pgerr.OutOfMemory:
@@ -174,19 +178,4 @@ func slicesHasPrefix(prefixes []string, line string) bool {
 		}
 	}
 	return false
-}
-
-// nameServer says in an error which server it came from; an empty name is that of none.
-func nameServer(server string, err error) error {
-	if err == nil || server == "" {
-		return pgerr.AtServer(server, err)
-	}
-	named := *pgerr.From(err)
-	switch named.Code[:2] {
-	case "55", "58", "HV": // about the server itself and not about data
-		if named.Detail == "" {
-			named.Detail = "This is foreign server \"" + server + "\"."
-		}
-	}
-	return pgerr.AtServer(server, &named)
 }

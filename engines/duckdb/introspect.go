@@ -20,7 +20,7 @@ import (
 func (e *Engine) Introspect(ctx context.Context, schema string) ([]engines.Table, error) {
 	tables, err := e.introspect(ctx, schema)
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	return tables, nil
 }

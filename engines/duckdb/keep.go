@@ -29,7 +29,7 @@ func (e *Engine) Keeps() error {
 // Declare needs no options: the types of columns at home say what they are in DuckDB.
 func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) {
 	if _, err := kept(columns); err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	return make([]map[string]string, len(columns)), nil
 }
@@ -38,14 +38,14 @@ func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) 
 func (e *Engine) Kept(ctx context.Context, prefix string) ([]string, error) {
 	c, err := e.connect()
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	defer c.disconnect()
 	schema := keepSchema
 	rows, err := c.texts(ctx, `SELECT table_name FROM duckdb_tables()
 WHERE database_name = current_database() AND schema_name = $1 AND starts_with(table_name, $2) ORDER BY table_name`, &schema, &prefix)
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	names := make([]string, len(rows))
 	for i, r := range rows {
@@ -58,11 +58,11 @@ WHERE database_name = current_database() AND schema_name = $1 AND starts_with(ta
 func (e *Engine) Forget(ctx context.Context, table string) error {
 	c, err := e.connect()
 	if err != nil {
-		return nameServer(e.server, err)
+		return pgerr.AtServer(e.server, err)
 	}
 	defer c.disconnect()
 	_, err = c.exec(ctx, "DROP TABLE IF EXISTS "+ident(keepSchema)+"."+ident(table))
-	return nameServer(e.server, err)
+	return pgerr.AtServer(e.server, err)
 }
 
 // Make makes a table.
@@ -72,14 +72,14 @@ func (t *tx) Make(ctx context.Context, table string, columns []engines.Column) e
 	}
 	types, err := kept(columns)
 	if err != nil {
-		return nameServer(t.server, err)
+		return pgerr.AtServer(t.server, err)
 	}
 	definitions := make([]string, len(columns))
 	for i, c := range columns {
 		definitions[i] = ident(c.Name) + " " + types[i]
 	}
 	_, err = t.connection.exec(ctx, "CREATE TABLE "+ident(keepSchema)+"."+ident(table)+" ("+strings.Join(definitions, ", ")+")")
-	return nameServer(t.server, err)
+	return pgerr.AtServer(t.server, err)
 }
 
 // Fill makes a table of the rows of a query, which does not leave DuckDB.
@@ -88,7 +88,7 @@ func (t *tx) Fill(ctx context.Context, table string, columns []engines.Column, q
 		return 0, false, err
 	}
 	rows, ok, err = t.fill(ctx, table, columns, q)
-	return rows, ok, nameServer(t.server, err)
+	return rows, ok, pgerr.AtServer(t.server, err)
 }
 
 func (t *tx) fill(ctx context.Context, table string, columns []engines.Column, q engines.Query) (rows int64, ok bool, err error) {

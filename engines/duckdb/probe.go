@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 var _ engines.Certifiable = (*Engine)(nil)
@@ -26,12 +27,12 @@ func (e *Engine) Probes(ctx context.Context) (engines.Probes, error) {
 	p := probes
 	c, err := e.connect()
 	if err != nil {
-		return p, nameServer(e.server, err)
+		return p, pgerr.AtServer(e.server, err)
 	}
 	defer c.disconnect()
 	rows, err := c.texts(ctx, "SELECT version()")
 	if err != nil {
-		return p, nameServer(e.server, err)
+		return p, pgerr.AtServer(e.server, err)
 	}
 	p.Version = "DuckDB " + *rows[0][0]
 	return p, nil

@@ -75,7 +75,7 @@ func (s *stream) Next(ctx context.Context) (engines.Batch, error) {
 	batch, err := s.next(ctx)
 	if err != nil {
 		if err != io.EOF {
-			err = nameServer(s.server, err)
+			err = pgerr.AtServer(s.server, err)
 		}
 		s.err = err
 		if s.release(); err != io.EOF {

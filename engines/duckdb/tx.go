@@ -19,15 +19,15 @@ type tx struct {
 // Begin starts a write transaction; 0A000 where the server is read-only.
 func (e *Engine) Begin(ctx context.Context) (engines.Tx, error) {
 	if e.config.readOnly {
-		return nil, nameServer(e.server, e.readOnly())
+		return nil, pgerr.AtServer(e.server, e.readOnly())
 	}
 	c, err := e.connect()
 	if err != nil {
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	if _, err := c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
 		c.disconnect()
-		return nil, nameServer(e.server, err)
+		return nil, pgerr.AtServer(e.server, err)
 	}
 	return &tx{server: e.server, connection: c}, nil
 }
@@ -48,12 +48,12 @@ func (t *tx) Open(ctx context.Context, q engines.Query) (engines.Stream, error) 
 	}
 	cur, err := t.connection.execute(ctx, q.SQL, q.Args, onlyReads)
 	if err != nil {
-		return nil, nameServer(t.server, err)
+		return nil, pgerr.AtServer(t.server, err)
 	}
 	s, err := newStream(t.server, t.connection, cur)
 	if err != nil {
 		cur.close()
-		return nil, nameServer(t.server, err)
+		return nil, pgerr.AtServer(t.server, err)
 	}
 	s.borrowed = true
 	return s, nil
@@ -95,7 +95,7 @@ func (t *tx) Truncate(ctx context.Context, target engines.Target) error {
 		return err
 	}
 	_, err := t.connection.exec(ctx, "TRUNCATE "+relation(target))
-	return nameServer(t.server, err)
+	return pgerr.AtServer(t.server, err)
 }
 
 // Commit ends the transaction. One that cannot be committed is rolled back.
@@ -105,7 +105,7 @@ func (t *tx) Commit(ctx context.Context) error {
 	}
 	_, err := t.connection.exec(ctx, "COMMIT")
 	if err != nil {
-		err = nameServer(t.server, err)
+		err = pgerr.AtServer(t.server, err)
 		_ = t.Rollback() // the commit's error says what went wrong
 		return err
 	}
@@ -121,7 +121,7 @@ func (t *tx) Rollback() error {
 	_, err := t.connection.exec(context.Background(), "ROLLBACK")
 	t.end()
 	if err != nil {
-		return nameServer(t.server, err)
+		return pgerr.AtServer(t.server, err)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (t *tx) write(ctx context.Context, target engines.Target, columns []string,
 	}
 	n, err := t.run(ctx, target, columns, rows, compose)
 	if err != nil {
-		return 0, nameServer(t.server, err)
+		return 0, pgerr.AtServer(t.server, err)
 	}
 	return n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 // Wrapper is the code behind the foreign-data wrapper sluice_duckdb.
@@ -45,7 +46,7 @@ func (Wrapper) Check(kind engines.ObjectKind, options map[string]string) error {
 func (Wrapper) Open(_ context.Context, s engines.Server) (engines.Engine, error) {
 	cfg, err := parseConfig(s.Options)
 	if err != nil {
-		return nil, nameServer(s.Name, err)
+		return nil, pgerr.AtServer(s.Name, err)
 	}
 	return &Engine{server: s.Name, config: cfg}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/pgerr"
 )
 
 func TestStyles(t *testing.T) {
@@ -127,6 +128,16 @@ func clone(m map[string]string) map[string]string {
 		out[k] = v
 	}
 	return out
+}
+
+// A server that lets everybody in is no proof of who made the mapping.
+func TestPasswordIsAskedFor(t *testing.T) {
+	s := server(t, nil)
+	s.Mapping = map[string]string{"user": "postgres", "password": "any"}
+	err := open(t, s).Ping(t.Context())
+	if e := pgerr.From(err); err == nil || e.Code != "2F003" || e.Message != `server "`+s.Name+`" does not ask for the password` || e.Hint == "" {
+		t.Errorf("a login without a password: %+v", e)
+	}
 }
 
 // What stands in the proxy's own environment goes to no server.

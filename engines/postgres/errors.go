@@ -34,6 +34,10 @@ func connectError(server string, err error) error {
 	e := pgerr.Detail(pgerr.New("08001", "could not connect to server %q", server), "%s", reasonOf(err))
 	var pe *pgconn.PgError
 	switch {
+	case strings.Contains(err.Error(), "require_auth check failed"):
+		return pgerr.Hint(pgerr.Detail(pgerr.New("2F003", "server %q does not ask for the password", server),
+			"The user mapping demands that it does: else whoever may make a mapping could log in as the proxy."),
+			`Have it ask for one, by its pg_hba.conf; or a superuser sets option "password_required" of the user mapping to false.`)
 	case !errors.As(err, &pe):
 		return pgerr.Hint(e, "Look at the options of the server and at whether it runs.")
 	case pe.Code == pgerr.InvalidPassword || pe.Code == pgerr.InvalidAuthorization:

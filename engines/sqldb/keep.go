@@ -74,7 +74,7 @@ func (e *Engine) Begin(context.Context) (engines.Tx, error) {
 	if e.Keeps() == nil {
 		return keep.Begin(e.server, e.source.keeping().rules, e), nil
 	}
-	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read only", e.server), "Write at the server itself.")
+	return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "server %q is read-only", e.server), "Write at the server itself.")
 }
 
 // Kept lists the tables whose names begin with prefix.

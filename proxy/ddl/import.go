@@ -150,7 +150,7 @@ func (imp *importing) table(t *engines.Table) error {
 		return err
 	}
 	if len(columns) == 0 && len(t.Columns) > 0 {
-		imp.notices = append(imp.notices, warning("", "table %q was left out: none of its columns has a type that Postgres knows", t.Name))
+		imp.notices = append(imp.notices, warning(leftOut, "table %q was left out: none of its columns has a type that Postgres knows", t.Name))
 		return nil
 	}
 	imp.add(name, "CREATE FOREIGN TABLE "+imp.qualified(name)+" (\n  "+strings.Join(columns, ",\n  ")+"\n) SERVER "+
@@ -166,6 +166,9 @@ func (imp *importing) table(t *engines.Table) error {
 
 func (imp *importing) qualified(table string) string { return ident(imp.schema) + "." + ident(table) }
 
+// leftOut is the hint of warnings about what has no counterpart.
+const leftOut = "Import a view of the remote side that casts it."
+
 // columns returns the definitions of a table's columns and the COMMENT statements for them.
 func (imp *importing) columns(t *engines.Table, table string) (definitions, comments []string, err error) {
 	names := map[string]string{}
@@ -178,7 +181,7 @@ func (imp *importing) columns(t *engines.Table, table string) (definitions, comm
 						c.Name, t.Name, c.RemoteType),
 					"Leave the table out with EXCEPT (%s), or import without strict.", ident(t.Name))
 			}
-			imp.notices = append(imp.notices, warning("",
+			imp.notices = append(imp.notices, warning(leftOut,
 				"column %q of table %q was left out: its type %s has no counterpart in Postgres", c.Name, t.Name, c.RemoteType))
 			continue
 		}

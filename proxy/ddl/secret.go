@@ -81,7 +81,7 @@ func envSecret(reference, name string) (string, error) {
 func checkReference(reference string) error {
 	if name, ok := strings.CutPrefix(reference, envPrefix); ok {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return pgerr.New(pgerr.InvalidParameter, "%q names no environment variable", reference)
+			return pgerr.Hint(pgerr.New(pgerr.InvalidParameter, "%q names no environment variable", reference), "Write it as env:NAME.")
 		}
 		if strings.HasPrefix(name, "SLUICE_") || strings.HasPrefix(name, "PG") {
 			return pgerr.Hint(
