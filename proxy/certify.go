@@ -31,6 +31,9 @@ var terminals = []struct {
 
 // Certify runs on a server that is in use what shows whether its engine does what it promises, at each terminal.
 func Certify(ctx context.Context, e engines.Engine) ([]Certified, error) {
+	if _, ok := engines.As[engines.Certifiable](e); !ok {
+		return nil, pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the server's engine has no statements to be certified by"), "docs/engines.md says which engines have.")
+	}
 	var found []Certified
 	for _, t := range terminals {
 		h, version, err := certify.Of(ctx, e, t.wrap)

@@ -243,6 +243,9 @@ func TestRefused(t *testing.T) {
 	if _, _, err := answer(t.Context(), open(t, s), engines.Query{SQL: "SELECT 1"}); code(err) != "HV00N" {
 		t.Errorf("nobody answers: %v", err)
 	}
+	if _, err := open(t, s).Probes(t.Context()); code(err) != "HV00N" {
+		t.Errorf("nobody answers who is to be certified: %v", err)
+	}
 	c, s = fake(t, true, failed(""))
 	delete(s.Options, "sslrootcert")
 	if _, _, err := answer(t.Context(), open(t, s), engines.Query{SQL: "SELECT 1"}); code(err) != "HV00N" || len(c.asked) > 0 {

@@ -39,6 +39,9 @@ const number = "(x.a * 100000000 + y.b * 10000 + z.c)"
 
 // Probes are statements by which the engine is certified.
 func (e *Engine) Probes(ctx context.Context) (engines.Probes, error) {
+	if err := e.Ping(ctx); err != nil { // whose error says why the cluster cannot be used
+		return engines.Probes{}, pgerr.AtServer(e.server, err)
+	}
 	var body bytes.Buffer
 	var info struct {
 		NodeVersion struct {
