@@ -70,17 +70,32 @@ func (c *checker) look() {
 // ok and fail print one line each.
 func (c *checker) ok(what, detail string) { _, _ = fmt.Fprintf(c.out, "ok    %s: %s\n", what, detail) }
 
+// A remedy that is empty is one that the message says.
 func (c *checker) fail(what string, err error, remedy string) {
 	c.failed = true
 	var pe *pgconn.PgError
 	text := oneLine(err.Error())
 	if errors.As(err, &pe) {
 		text = pe.Message
+		if pe.Detail != "" {
+			text += ": " + oneLine(pe.Detail)
+		}
 		if pe.Hint != "" {
 			remedy = pe.Hint
 		}
 	}
-	_, _ = fmt.Fprintf(c.out, "FAIL  %s: %s → %s\n", what, text, remedy)
+	if remedy != "" {
+		text += " → " + remedy
+	}
+	_, _ = fmt.Fprintf(c.out, "FAIL  %s: %s\n", what, text)
+}
+
+// several is a number of things.
+func several(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // oneLine joins the lines of a message, each once.
@@ -98,7 +113,7 @@ func oneLine(text string) string {
 func (c *checker) run(ctx context.Context, f homeFlags) (err error) {
 	config, stop, err := homeToCheck(ctx, f)
 	if err != nil {
-		c.fail("home", err, "see the message")
+		c.fail("home", err, "")
 		return errSaid
 	}
 	defer func() { err = errors.Join(err, stop()) }()
@@ -200,7 +215,7 @@ func (c *checker) checkDatabase(ctx context.Context, config *pgconn.Config, data
 	}
 	if installed == newest {
 		c.checkAccount(ctx, session{conn}, database, config.User)
-		c.ok(what, fmt.Sprintf("catalog version %d, %d servers, %d relations", installed, len(snapshot.Servers), len(snapshot.Relations)))
+		c.ok(what, fmt.Sprintf("catalog version %d, %s, %s", installed, several(len(snapshot.Servers), "server"), several(len(snapshot.Relations), "relation")))
 	}
 	c.known += int64(len(snapshot.Servers))
 	for _, server := range sortedServers(snapshot) {

@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 	exec(t, url, "CREATE SERVER good FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '/')")
 	out, err = runCheck(t, "--home", url)
 	want := `^ok    home 127\.0\.0\.1:\d+: PostgreSQL \d+.*, as postgres
-ok    database test_\d+_\d+: catalog version 1, 1 servers, 0 relations
+ok    database test_\d+_\d+: catalog version 1, 1 server, 0 relations
 ok    server test_\d+_\d+\.good \(sluice_duckdb\): answers
 $`
 	if err != nil || !regexp.MustCompile(want).MatchString(out) {
@@ -99,10 +99,13 @@ $`
 	}
 
 	exec(t, url, "CREATE SERVER bad FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (directory '/no/such/place')",
+		"CREATE SERVER down FOREIGN DATA WRAPPER sluice_postgres OPTIONS (host '127.0.0.1', port '1')",
+		"CREATE USER MAPPING FOR PUBLIC SERVER down OPTIONS (user 'x', password 'y')",
 		"CREATE FOREIGN DATA WRAPPER sluice_unheard_of", "CREATE SERVER other FOREIGN DATA WRAPPER sluice_unheard_of")
 	out, err = runCheck(t, "--home", url)
 	for _, want := range []string{
 		`(?m)^FAIL  server \S+\.bad \(sluice_duckdb\): .*/no/such/place.* does not exist → .*ALTER SERVER`,
+		`(?m)^FAIL  server \S+\.down \(sluice_postgres\): could not connect to server "down": .*connection refused → Look at `,
 		`(?m)^FAIL  server \S+\.other \(sluice_unheard_of\): this binary has no such engine → `,
 		`(?m)^ok    server \S+\.good`,
 	} {
@@ -159,7 +162,7 @@ func TestCheckNoHome(t *testing.T) {
 		"choose one":         {"--home", "postgres://127.0.0.1:1/x", "--embedded", "/x"},
 	} {
 		out, err := runCheck(t, args...)
-		if !errors.Is(err, errSaid) || !strings.Contains(out, want) || strings.Count(out, "\n") != 1 {
+		if !errors.Is(err, errSaid) || !strings.Contains(out, want) || strings.Count(out, "\n") != 1 || strings.HasSuffix(out, "→ \n") {
 			t.Errorf("check %v: %v\n%s", args, err, out)
 		}
 	}

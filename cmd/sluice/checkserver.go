@@ -69,7 +69,7 @@ func (c *checker) certifyServer(ctx context.Context, q session, database string,
 		err = proxy.NoteCertified(ctx, q, server.Name, found)
 	}
 	if err != nil {
-		c.fail(what, err, "see the message; the account must own the server, or be a superuser")
+		c.fail(what, err, "the account must own the server, or be a superuser")
 		return
 	}
 	for _, f := range found {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/bigquery"
 	"github.com/sluicedb/sluice/engines/clickhouse"
@@ -18,14 +20,22 @@ func wrappers() []engines.Wrapper {
 		sqldb.Wrapper{}, sqldb.SQLServer{}}
 }
 
+// federationFlags are the flags that set options of the engine for statements over several servers.
+var federationFlags = map[string]string{"memory_limit": "federation-memory", "temp_directory": "federation-temp"}
+
 // federation is the engine for statements over several servers, with server options that bound it; an empty one is left
 // to the engine.
 func federation(options map[string]*string) (engines.Federation, error) {
 	set := map[string]string{}
-	for name, value := range options {
-		if *value != "" {
-			set[name] = *value
+	for _, o := range (duckdb.Wrapper{}).Options(engines.ServerObject) {
+		value, ok := options[o.Name]
+		if !ok || *value == "" {
+			continue
 		}
+		if err := o.Check(*value); err != nil {
+			return nil, fmt.Errorf("--%s %s: %w", federationFlags[o.Name], *value, err)
+		}
+		set[o.Name] = *value
 	}
 	return duckdb.NewFederation(set)
 }

@@ -41,7 +41,6 @@ Use it:         sluice serve --home postgres://postgres@db.example.com/app
                 psql -h 127.0.0.1 -p 6543 -d app`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(serveCommand(), demoCommand(), checkCommand(), versionCommand())

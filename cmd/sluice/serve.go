@@ -62,8 +62,8 @@ SIGHUP: read the files of TLS again.`,
 	f.log.add(cmd)
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics on this `ADDRESS`")
 	f.federated = map[string]*string{
-		"memory_limit":   cmd.Flags().String("federation-memory", "1GB", "`SIZE` of the memory for joins over several servers; more spills to disk"),
-		"temp_directory": cmd.Flags().String("federation-temp", "", "`DIR` that they spill to (default: one below the system's for temporary files)"),
+		"memory_limit":   cmd.Flags().String(federationFlags["memory_limit"], "1GB", "`SIZE` of the memory for joins over several servers; more spills to disk"),
+		"temp_directory": cmd.Flags().String(federationFlags["temp_directory"], "", "`DIR` that they spill to (default: one below the system's for temporary files)"),
 	}
 	cmd.Flags().DurationVar(&f.drain, "drain", 30*time.Second, "sessions may go on for this `DURATION` after SIGTERM")
 	addConfigFlag(cmd)

@@ -142,6 +142,22 @@ func TestServeAddressInUse(t *testing.T) {
 	}
 }
 
+// What is mistyped is named as it was typed.
+func TestMistyped(t *testing.T) {
+	for want, args := range map[string][]string{
+		`unknown command "chek"`:       {"chek"},
+		`unknown flag: --hom`:          {"check", "--hom", "x"},
+		`--federation-memory lots: a `: {"serve", "--federation-memory", "lots", "--home", "postgres://127.0.0.1:1/x"},
+	} {
+		cmd := rootCommand()
+		cmd.SetArgs(args)
+		cmd.SetOut(io.Discard)
+		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v: want %s, have %v", args, want, err)
+		}
+	}
+}
+
 func TestServeMetrics(t *testing.T) {
 	url := hometest.Database(t, hometest.Start(t))
 	dir, port := socketDir(t), freePort(t)
