@@ -121,8 +121,8 @@ COMMENT ON VIEW sluice.shadows IS 'functions and operators that may stand before
 CREATE FUNCTION sluice.public_options(options text[]) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(jsonb_object_agg(option_name, CASE
-        WHEN option_name ~* 'passw|secret|token|private_?key|access_?key|api_?key|credential'
-             AND option_value !~ '^(env|file):' THEN '********'
+        WHEN option_name ~* 'passw|secret|token|private_?key|access_?key|api_?key|credential|service_?account'
+             AND option_name NOT IN ('password_required', 'token_kind') AND option_value !~ '^(env|file):' THEN '********'
         ELSE option_value END), '{}')
     FROM pg_options_to_table(options)
 $$;

@@ -2,6 +2,8 @@ package tests
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,6 +42,10 @@ func TestBigQuery(t *testing.T) {
 		 (9223372036854775807, NULL, NULL, NULL, -0.01, NULL, [], '', NULL, NULL, '-Infinity', NULL, [])`,
 		"CREATE TABLE shop.keys (k VARCHAR, n BIGINT)", "INSERT INTO shop.keys VALUES ('00112233-4455-6677-8899-aabbccddeeff', 70000), (NULL, 5), (NULL, NULL)")
 	p.Describe("shop", "orders", rest.Table{TimePartitioning: &rest.TimePartitioning{Type: "DAY", Field: "day"}})
+	key := filepath.Join(t.TempDir(), "key.json")
+	if err := os.WriteFile(key, []byte(p.Key(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	url := bigURL(t, p)
 	conn := connect(t, url)
 	role := "big_" + strings.ToLower(conn.Config().Database)
@@ -93,12 +99,18 @@ func TestBigQuery(t *testing.T) {
 		{"RESET sluice.route", "RESET"},
 		{"SELECT * FROM keys", "42501"},
 		{"RESET ROLE", "RESET"},
+		{"ALTER USER MAPPING FOR PUBLIC SERVER big OPTIONS (DROP access_token, ADD service_account 'file:" + key + "')", "ALTER USER MAPPING"},
+		{"SELECT count(*) > 0 FROM keys", "t"},
+		{"ALTER USER MAPPING FOR PUBLIC SERVER big OPTIONS (DROP service_account, ADD access_token '" + fake.Token + "')", "ALTER USER MAPPING"},
 		{"ALTER SERVER big OPTIONS (ADD maximum_bytes_billed '1000')", "ALTER SERVER"},
 		{"SELECT count(*) FROM keys", "54000"},
 		{"ALTER USER MAPPING FOR PUBLIC SERVER big OPTIONS (SET access_token 'expired')", "ALTER USER MAPPING"},
 		{"SELECT count(*) FROM keys", "28000"},
 	} {
 		want(t, conn, c[0], c[1])
+	}
+	if p.Granted.Load() != 1 {
+		t.Errorf("the key of the service account got %d tokens", p.Granted.Load())
 	}
 	shipped := map[string]bool{}
 	for _, j := range p.Jobs() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/engines/guard"
+	"github.com/sluicedb/sluice/proxy/ddl"
 )
 
 // TestDocs keeps the reference pages true: every flag and every option stands there with its default.
@@ -44,6 +45,23 @@ func TestDocs(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSecrets has the options of user mappings that the pages call references looked up as such, and no others.
+func TestSecrets(t *testing.T) {
+	found := 0
+	for _, w := range wrappers() {
+		for _, o := range w.Options(engines.MappingObject) {
+			if said := strings.Contains(o.Doc, "as a reference"); said != ddl.IsSecret(o.Name) {
+				t.Errorf("%s: option %q is a reference by its text: %t, as it is read: %t", w.Name(), o.Name, said, !said)
+			} else if said {
+				found++
+			}
+		}
+	}
+	if found < len(wrappers()) {
+		t.Errorf("%d options hold secrets", found)
 	}
 }
 

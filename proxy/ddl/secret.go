@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sluicedb/sluice/pgerr"
@@ -22,11 +23,14 @@ const (
 const maxSecret = 64 << 10
 
 // secretName matches the names of options that hold secrets. sluice.public_options in home has the same rule.
-var secretName = regexp.MustCompile(`(?i)passw|secret|token|private_?key|access_?key|api_?key|credential`)
+var secretName = regexp.MustCompile(`(?i)passw|secret|token|private_?key|access_?key|api_?key|credential|service_?account`)
+
+// named are options that have such a name and hold none.
+var named = []string{"password_required", "token_kind"}
 
 // IsSecret reports whether an option of this name holds a secret.
 func IsSecret(option string) bool {
-	return option != "password_required" && secretName.MatchString(option)
+	return !slices.Contains(named, option) && secretName.MatchString(option)
 }
 
 // isReference reports whether an option's value is a reference and not the secret itself.
