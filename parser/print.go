@@ -74,8 +74,8 @@ func parentheses(n *pg_query.Node) *pg_query.Node {
 	return n
 }
 
-// sameTree reports whether two trees mean the same: they may differ in locations.
-func sameTree(a, b proto.Message) bool {
+// Same reports whether two trees mean the same: they may differ in locations.
+func Same(a, b proto.Message) bool {
 	a, b = proto.Clone(a), proto.Clone(b)
 	clearLocations(a.ProtoReflect())
 	clearLocations(b.ProtoReflect())

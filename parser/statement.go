@@ -186,7 +186,7 @@ func Deparse(raw *pg_query.RawStmt) (string, error) {
 		return "", pgerr.New(pgerr.InternalError, "a statement cannot be printed: %v", err)
 	}
 	again, err := pg_query.Parse(text)
-	if err != nil || len(again.Stmts) != 1 || !sameTree(raw, again.Stmts[0]) {
+	if err != nil || len(again.Stmts) != 1 || !Same(raw, again.Stmts[0]) {
 		return "", pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "the statement cannot be rewritten without changing its meaning: %s", text),
 			"Write it with fewer nested conditions, or read the foreign table in a CTE of its own.")
 	}

@@ -51,6 +51,15 @@ var grown = map[string]int{
 	"regexp_replace": 150000, "round": 150000,
 }
 
+// ofRows are those of the functions above that are computed of several rows: aggregates, and what windows have.
+var ofRows = words(`avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop covar_samp cume_dist dense_rank every first_value lag last_value lead
+max min mode nth_value ntile percent_rank percentile_cont percentile_disc rank regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope
+regr_sxx regr_sxy regr_syy row_number stddev stddev_pop stddev_samp string_agg sum var_pop var_samp variance
+array_agg json_agg json_object_agg jsonb_agg jsonb_object_agg range_agg range_intersect_agg`)
+
+// Scalar reports whether a function of pg_catalog is known to be computed of its arguments alone, in all of its forms.
+func Scalar(name string) bool { return shared[name] && !ofRows[name] }
+
 // Shared reports whether a call of a function of pg_catalog yields at a server of the version what it does at home.
 func Shared(name string, home, remote int) bool {
 	if first := grown[name]; home >= first && remote < first {

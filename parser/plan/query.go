@@ -283,52 +283,70 @@ func (e *scope) star(fields []*pg_query.Node) ([]scopeColumn, bool) {
 	return out, len(out) > 0
 }
 
-// nameOf returns the name that Postgres gives to a column without alias (FigureColname); only forms that are shipped
-// matter.
+// nameOf returns the name that Postgres gives to a column without alias.
 func nameOf(n *pg_query.Node) string {
-	switch n := n.GetNode().(type) {
-	case *pg_query.Node_ColumnRef:
-		return lastName(n.ColumnRef.Fields)
-	case *pg_query.Node_FuncCall:
-		return lastName(n.FuncCall.Funcname)
-	case *pg_query.Node_CoalesceExpr:
-		return "coalesce"
-	case *pg_query.Node_GroupingFunc:
-		return "grouping"
-	case *pg_query.Node_MinMaxExpr:
-		if n.MinMaxExpr.Op == pg_query.MinMaxOp_IS_LEAST {
-			return "least"
-		}
-		return "greatest"
-	case *pg_query.Node_CaseExpr:
-		if name := nameOf(n.CaseExpr.Defresult); name != "?column?" {
-			return name
-		}
-		return "case"
-	case *pg_query.Node_TypeCast:
-		if name := nameOf(n.TypeCast.Arg); name != "?column?" {
-			return name
-		}
-		return lastName(n.TypeCast.TypeName.Names)
-	case *pg_query.Node_SubLink:
-		switch n.SubLink.SubLinkType {
-		case pg_query.SubLinkType_EXISTS_SUBLINK:
-			return "exists"
-		case pg_query.SubLinkType_EXPR_SUBLINK:
-			if list := n.SubLink.Subselect.GetSelectStmt().GetTargetList(); len(list) > 0 {
-				if t := list[0].GetResTarget(); t.Name != "" {
-					return t.Name
-				} else {
-					return nameOf(t.Val)
-				}
-			}
-		}
-	case *pg_query.Node_AExpr:
-		if n.AExpr.Kind == pg_query.A_Expr_Kind_AEXPR_NULLIF {
-			return "nullif"
-		}
+	if name, _ := figured(n); name != "" {
+		return name
 	}
 	return "?column?"
+}
+
+// figured is Postgres' FigureColname: a name, and whether it is one that neither a cast nor CASE around it overrides.
+func figured(n *pg_query.Node) (name string, strong bool) {
+	switch n := n.GetNode().(type) {
+	case *pg_query.Node_ColumnRef:
+		return lastName(n.ColumnRef.Fields), true
+	case *pg_query.Node_FuncCall:
+		return lastName(n.FuncCall.Funcname), true
+	case *pg_query.Node_CoalesceExpr:
+		return "coalesce", true
+	case *pg_query.Node_GroupingFunc:
+		return "grouping", true
+	case *pg_query.Node_MinMaxExpr:
+		if n.MinMaxExpr.Op == pg_query.MinMaxOp_IS_LEAST {
+			return "least", true
+		}
+		return "greatest", true
+	case *pg_query.Node_AArrayExpr:
+		return "array", true
+	case *pg_query.Node_RowExpr:
+		return "row", true
+	case *pg_query.Node_CollateClause:
+		return figured(n.CollateClause.Arg)
+	case *pg_query.Node_CaseExpr:
+		if name, strong := figured(n.CaseExpr.Defresult); strong {
+			return name, true
+		}
+		return "case", false
+	case *pg_query.Node_TypeCast:
+		if name, strong := figured(n.TypeCast.Arg); strong {
+			return name, true
+		}
+		return lastName(n.TypeCast.TypeName.Names), false
+	case *pg_query.Node_SubLink:
+		return figuredOfSelect(n.SubLink)
+	case *pg_query.Node_AExpr:
+		if n.AExpr.Kind == pg_query.A_Expr_Kind_AEXPR_NULLIF {
+			return "nullif", true
+		}
+	}
+	return "", false
+}
+
+func figuredOfSelect(l *pg_query.SubLink) (name string, strong bool) {
+	switch l.SubLinkType {
+	case pg_query.SubLinkType_EXISTS_SUBLINK:
+		return "exists", true
+	case pg_query.SubLinkType_EXPR_SUBLINK:
+		if list := l.Subselect.GetSelectStmt().GetTargetList(); len(list) > 0 {
+			if t := list[0].GetResTarget(); t.Name != "" {
+				return t.Name, true
+			} else {
+				return figured(t.Val)
+			}
+		}
+	}
+	return "", false
 }
 
 // target returns the index of the select list entry that GROUP BY or ORDER BY names by position or alias, -1 for none.

@@ -177,7 +177,7 @@ func (g *golden) references(s *parser.Statement) (list []Reference) {
 // TestRead prints plans of statements that read. Arguments: types are the result's, params the parameters', force a
 // route, and settings by their names.
 func TestRead(t *testing.T) {
-	for _, file := range []string{"binding", "clickhouse", "databricks", "distributed", "federated", "governed", "home_join", "remote", "trino", "verbatim"} {
+	for _, file := range []string{"binding", "clickhouse", "databricks", "distributed", "federated", "governed", "groups", "home_join", "remote", "trino", "verbatim"} {
 		t.Run(file, func(t *testing.T) {
 			g := &golden{}
 			datadriven.RunTest(t, "testdata/"+file, func(t *testing.T, d *datadriven.TestData) string {

@@ -21,10 +21,10 @@ func (b *builder) shipSelects() {
 	parser.Walk(b.statement.Node, func(m proto.Message) bool {
 		n, ok := m.(*pg_query.Node)
 		sel := n.GetSelectStmt()
-		if !ok || sel == nil || n == b.statement.Node.Stmt || !reduces(sel) {
+		if !ok || sel == nil || !reduces(sel) {
 			return true
 		}
-		s, ok := b.wholeSelect(n, sel)
+		s, ok := b.reduced(n, sel)
 		if !ok {
 			return true
 		}
@@ -37,6 +37,21 @@ func (b *builder) shipSelects() {
 		b.sources = append(whole, b.remaining()...)
 		b.used = columnsUsed(b.statement.Node)
 	}
+}
+
+// reduced puts a SELECT over rows of its server in place of a SELECT. Of the statement itself that is known not to be one that the
+// server computes as a whole; where home is asked to compute it, home does.
+func (b *builder) reduced(n *pg_query.Node, sel *pg_query.SelectStmt) (source, bool) {
+	itself := n == b.statement.Node.Stmt
+	if !itself {
+		if s, ok := b.wholeSelect(n, sel); ok {
+			return s, true
+		}
+	}
+	if itself && b.req.Force == HomeJoin {
+		return source{}, false
+	}
+	return b.shipGroups(n, sel)
 }
 
 // ownSelect begins the name by which home's statement calls the rows of a shipped SELECT.
