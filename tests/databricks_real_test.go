@@ -79,6 +79,17 @@ func TestRealSparkTwin(t *testing.T) {
 			}
 		})
 	}
+	t.Run("averages", func(t *testing.T) { // whose parts are computed there
+		for _, sql := range sparkAverages {
+			want := answerOf(t, plain, sql, nil)
+			if got := answerOf(t, conn, sql, nil); got != want {
+				t.Errorf("%s\n got: %s\nwant: %s", sql, got, want)
+			}
+			if plan := rows(t, conn, "EXPLAIN (VERBOSE) "+sql); !strings.Contains(plan, " sum(") || !strings.Contains(plan, " count(") {
+				t.Errorf("%s\n%.300s", sql, plan)
+			}
+		}
+	})
 	t.Run("handles", func(t *testing.T) {
 		exec(t, through, "ALTER SERVER brick OPTIONS (ADD schema 'default', ADD handles 'true')")
 		exec1(t, conn, "CREATE TABLE sluice_handle.h AS "+keptByTrino)
@@ -94,4 +105,11 @@ func TestRealSparkTwin(t *testing.T) {
 		want(t, conn, "SELECT count(*) FROM twin", "55000")
 		remote.Exec(t, "SET spark.sql.ansi.enabled = true", "SET spark.sql.session.timeZone = UTC")
 	}
+}
+
+var sparkAverages = []string{
+	"SELECT ok, avg(s), avg(i), avg(b), avg(n), count(*) FROM twin GROUP BY ok ORDER BY ok",
+	"SELECT avg(s), avg(n), avg(DISTINCT i), avg(n) FILTER (WHERE ok), sum(n) / count(*) FROM twin",
+	"SELECT avg(i), avg(n) FROM twin WHERE id < 0",
+	"SELECT ok, round(avg(n), 2) AS mean FROM twin GROUP BY ok HAVING avg(n) IS NOT NULL ORDER BY avg(n) DESC LIMIT 2",
 }

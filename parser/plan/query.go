@@ -337,6 +337,8 @@ func figuredOfSelect(l *pg_query.SubLink) (name string, strong bool) {
 	switch l.SubLinkType {
 	case pg_query.SubLinkType_EXISTS_SUBLINK:
 		return "exists", true
+	case pg_query.SubLinkType_ARRAY_SUBLINK:
+		return "array", true
 	case pg_query.SubLinkType_EXPR_SUBLINK:
 		if list := l.Subselect.GetSelectStmt().GetTargetList(); len(list) > 0 {
 			if t := list[0].GetResTarget(); t.Name != "" {
