@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,15 @@ var (
 
 	simpleEntries = simpleTable("")
 	simpleIndex   = simpleEntries.index()
+	mySQLIndex    = slices.Concat(simpleEntries, mySQLSums).index()
 )
+
+// mySQLSums are decimals there, which have place for any sum of integers.
+var mySQLSums = Table{
+	{Aggregate, "sum", takes(Int2), is(Plain(int8OID)), "sum($d$1)", ""},
+	{Aggregate, "sum", takes(Int4), is(Plain(int8OID)), "sum($d$1)", ""},
+	{Aggregate, "sum", takes(Int8), is(Decimal(MostDigits, 0)), "sum($d$1)", ""},
+}
 
 // Name returns "mysql".
 func (MySQL) Name() string { return "mysql" }
@@ -94,7 +103,7 @@ func (MySQL) Ships() Extent { return Statements }
 func (MySQL) Verbatim() bool { return false }
 
 // Table has integers alone. Texts are equal by collations that take letters of other cases, and blanks at the end, for equal.
-func (MySQL) Table() Index { return simpleIndex }
+func (MySQL) Table() Index { return mySQLIndex }
 
 // wholeTypes are the remote types whose values compare as bigint does.
 var wholeTypes = map[string]bool{
