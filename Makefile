@@ -34,7 +34,7 @@ SERVER := initdb:postgresql psql:postgresql-client
 OTHERS := mariadbd:mariadb-server openssl:openssl
 # Where the tests against servers from package registries are, and what these need of Debian.
 REAL_PACKAGES ?= ./internal/trinotest ./engines/... ./tests
-REGISTRIES := mvn:maven
+REGISTRIES := mvn:maven node:nodejs npm:npm
 
 .PHONY: help
 help: ## Show this list

@@ -13,8 +13,8 @@ type native struct {
 	in     reader
 }
 
-// Revisions of the protocol. The one spoken is so old that the server sends columns of dictionaries as plain ones, and says how
-// its own settings are written.
+// Revisions of the protocol. Servers of any later one adapt to the one spoken, which is so old that the server sends columns of
+// dictionaries as plain ones, and says how its own settings are written.
 const (
 	revision      = 54404
 	leastRevision = 54401 // has all that hello sends
