@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"testing"
+
+	"github.com/sluicedb/sluice/engines"
 )
 
 // codedValues are coded values as they come: what their dictionary holds, and places in it.
@@ -63,18 +65,42 @@ func TestCoded(t *testing.T) {
 	}
 }
 
+// TestCodedBooleans reads what a server says of a LowCardinality, for instance whether it is equal to a text, where home has a Boolean.
+func TestCodedBooleans(t *testing.T) {
+	data := append(append(little(1, 0x600, 2), 0, 1), append(little(4), 1, 0, 0, 1)...)
+	for typ, want := range map[string][]string{
+		"LowCardinality(UInt8)": {"true", "false", "false", "true"}, "LowCardinality(Nullable(UInt8))": {"true", "(null)", "(null)", "true"},
+	} {
+		col, err := newColumn("x", typ, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		col.declare([]engines.Field{{OID: oidBool}}, 0)
+		got, err := readInto(t, col, data, 4)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", typ, got, err, want)
+		}
+	}
+}
+
 func readCoded(t *testing.T, typ string, data []byte, rows int) ([]string, error) {
 	t.Helper()
 	col, err := newColumn("x", typ, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return readInto(t, col, data, rows)
+}
+
+// readInto reads a column's values where those of LowCardinality have a dictionary.
+func readInto(t *testing.T, col *column, data []byte, rows int) ([]string, error) {
+	t.Helper()
 	r := &reader{Reader: bufio.NewReader(bytes.NewReader(data)), left: maxBlock, coded: true}
 	if err := col.load(r, rows); err != nil {
 		return nil, err
 	}
 	if _, err := r.ReadByte(); err != io.EOF {
-		t.Errorf("%s leaves bytes behind", typ)
+		t.Errorf("%s leaves bytes behind", col.remote)
 	}
 	return valueStrings(col, rows), nil
 }

@@ -93,25 +93,30 @@ func newColumn(name, remote string, depth int) (*column, error) {
 	if depth > deepest || !c.scalar(t) && !c.texts(t) && !c.nested(t, depth) {
 		return nil, unmapped(name, remote)
 	}
+	c.wrap(whole, nullable)
+	return c, nil
+}
+
+// wrap has values come as those of a type do: some of them NULL, or with a dictionary.
+func (c *column) wrap(whole typeName, nullable bool) {
 	if nullable {
 		c.values = &nullables{values: c.values}
 	}
 	if whole.isCoded() {
 		c.values = &coded{values: c.values, nullable: nullable}
 	}
-	return c, nil
 }
 
-// declare makes Booleans of numbers where home has a column of these: older servers have no such type, and what they compute is 0 or 1.
+// declare makes Booleans of numbers where home has a column of these: older servers have no such type, newer ones none for what is said
+// of a LowCardinality, and what they compute is 0 or 1.
 func (c *column) declare(wanted []engines.Field, i int) {
-	t, nullable := parseType(c.remote).plain()
+	whole := parseType(c.remote)
+	t, nullable := whole.plain()
 	if i >= len(wanted) || wanted[i].OID != oidBool || t.text != "UInt8" {
 		return
 	}
 	c.scalar(parseType("Bool"))
-	if nullable {
-		c.values = &nullables{values: c.values}
-	}
+	c.wrap(whole, nullable)
 }
 
 func (c *column) scalar(t typeName) bool {

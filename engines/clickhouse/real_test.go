@@ -104,6 +104,21 @@ func checkNewTypes(t *testing.T, s engines.Server) {
 	}
 }
 
+// TestRealBooleans reads what a current ClickHouse says of values of LowCardinality, whose types are such, where home has Booleans.
+func TestRealBooleans(t *testing.T) {
+	e := open(t, current(t))
+	rows, err := e.Open(t.Context(), engines.Query{
+		SQL:    "SELECT toLowCardinality(if(number = 2, NULL, toString(number))) = '1' AS x FROM system.numbers LIMIT 3",
+		Fields: []engines.Field{{Name: "x", OID: oidBool, Typmod: -1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(t, rows); !slices.Equal(got, []string{"false", "true", "(null)"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestRealUnmapped refuses the types of a current ClickHouse that have no counterpart, and lists them so.
 func TestRealUnmapped(t *testing.T) {
 	overNew(t, checkUnmapped, "CREATE DATABASE IF NOT EXISTS odd",
