@@ -15,13 +15,14 @@ var escaped = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`, "\n", `\n`
 // quote writes a text as a literal.
 func quote(text string) string { return "'" + escaped.Replace(text) + "'" }
 
-// mostBeside is how long values may be in all that stand beside a statement: what is on the way bounds addresses.
+// mostBeside is how long values may be in all, with what names them, that stand beside a statement: what is on the way bounds addresses.
 const mostBeside = 2 << 10
 
 // bind puts the values of $1…$n into a statement or, if they may, beside it. What stands in quotes is no placeholder.
 func bind(sql string, args []*string, beside bool) (bound string, parameters []string, err error) {
 	length := 0
-	for _, v := range args {
+	for i, v := range args {
+		length += len("&param_=" + parameterName(i))
 		if v != nil {
 			length += len(*v)
 			parameters = append(parameters, escaped.Replace(*v))

@@ -121,9 +121,10 @@ func (s *sink) Abort() {
 		return
 	}
 	s.connection = nil
-	c.cancel()
-	for range s.said { // the reader has ended then
+	c.interrupt()
+	for range s.said { // the reader has ended then, and knows whether the statement has
 	}
+	c.cancel()
 	s.engine.discard(c)
 }
 

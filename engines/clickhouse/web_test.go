@@ -10,14 +10,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/keep"
 )
 
 // webServer is an HTTP interface of a version of which tests say what it answers to statements. It keeps the requests.
@@ -238,6 +241,25 @@ func TestWebRequests(t *testing.T) {
 	}
 }
 
+// TestWebParameters has values stand within the statement where they are too long for an address, or too many.
+func TestWebParameters(t *testing.T) {
+	f := &webServer{version: "26.9.2", answer: func(w http.ResponseWriter, _ string) { flushed(w, string(oneRow)) }}
+	e := f.against(t)
+	for _, c := range []struct {
+		values []string
+		beside bool
+	}{
+		{slices.Repeat([]string{"1"}, 100), true}, {slices.Repeat([]string{"1"}, 1000), false}, {[]string{strings.Repeat("1", mostBeside)}, false},
+	} {
+		if rows, err := count(t, e, "SELECT $1", c.values...); rows != 1 || err != io.EOF {
+			t.Fatal(rows, err)
+		}
+		if parameters, _ := f.asked(); parameters.Has("param_p1") != c.beside || len(f.requests[len(f.requests)-1].URL.RawQuery) > 4*mostBeside {
+			t.Errorf("%d values: beside %t; %.60q", len(c.values), parameters.Has("param_p1"), f.said[len(f.said)-1])
+		}
+	}
+}
+
 // TestWebCloses has what stands before a server close each connection behind an answer.
 func TestWebCloses(t *testing.T) {
 	f := &webServer{version: "26.9.2.1", closes: true, answer: func(w http.ResponseWriter, sql string) {
@@ -274,6 +296,39 @@ func TestWebWrites(t *testing.T) {
 	f.mu.Unlock()
 	if err := e.change(t.Context(), "DROP TABLE t", engines.Tag{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWebAbort gives an INSERT up whose end the server has said meanwhile: there is nothing to end by name then. Run with -race, it looks
+// at who knows of that.
+func TestWebAbort(t *testing.T) {
+	f := &webServer{version: "18.16.1"}
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("query") {
+			c, _, _ := w.(http.Hijacker).Hijack()
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") // without the rows
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
+	t.Cleanup(h.Close)
+	host, port, _ := net.SplitHostPort(h.Listener.Addr().String())
+	e := open(t, engines.Server{Name: "events", Options: map[string]string{"host": host, "port": port, "protocol": "http", "handles": "true"}, Mapping: map[string]string{"user": "ann"}})
+	sinks, err := e.Insert(t.Context(), "t", []keep.Column{{Name: "a", Remote: "Nullable(String)"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sinks.(*sink)
+	for deadline := time.Now().Add(10 * time.Second); len(s.said) == 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("the end was not read")
+		}
+	}
+	s.Abort()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if kills := slices.IndexFunc(f.said, func(sql string) bool { return strings.HasPrefix(sql, "KILL") }); kills >= 0 || e.Idle() != 0 {
+		t.Errorf("%q, %d connections", f.said, e.Idle())
 	}
 }
 
