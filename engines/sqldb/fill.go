@@ -62,11 +62,7 @@ func (e *Engine) change(ctx context.Context, f *filling, sql string, args []driv
 	if err != nil {
 		return 0, e.reason(ctx, err)
 	}
-	stop := context.AfterFunc(ctx, func() {
-		if c.hurry != nil {
-			c.hurry()
-		}
-	})
+	calm := c.watch(ctx)
 	release := func() {}
 	if f.ready != nil {
 		release, err = f.ready(ctx, c)
@@ -75,7 +71,7 @@ func (e *Engine) change(ctx context.Context, f *filling, sql string, args []driv
 		rows, err = c.write(ctx, sql, args)
 		release()
 	}
-	stop()
+	calm()
 	e.drop(c, err != nil)
 	if err != nil && f.refused != nil && ctx.Err() == nil {
 		err = errors.Join(f.refused(), err) // of which reason takes the first that has a SQLSTATE

@@ -36,6 +36,8 @@ const statementRows = 512
 
 // Write adds rows in a transaction of their own.
 func (s *insert) Write(ctx context.Context, rows *keep.Batch) error {
+	calm := s.connection.watch(ctx)
+	defer calm()
 	err := s.connection.execute(ctx, s.keeping.begin)
 	most := max(min(statementRows, s.keeping.most/len(s.columns)), 1)
 	for from := 0; err == nil && from < rows.Rows(); from += most {

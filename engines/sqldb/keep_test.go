@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluicedb/sluice/engines"
 	"github.com/sluicedb/sluice/internal/mariadbtest"
@@ -122,9 +123,40 @@ func keptAndGone(t *testing.T, e *Engine) {
 	}
 }
 
-// TestKeepCancelled cancels in the midst of rows.
+// hasty is a source that tells of connections which hurry.
+type hasty struct {
+	source
+	hurried chan struct{}
+}
+
+func (h hasty) keeping() *keeping {
+	k := h.source.keeping()
+	writable := k.writable
+	k.writable = func(ctx context.Context) (*connection, error) {
+		c, err := writable(ctx)
+		if err != nil {
+			return nil, err
+		}
+		own := c.hurry
+		c.hurry = func() {
+			select {
+			case h.hurried <- struct{}{}:
+			default:
+			}
+			if own != nil {
+				own()
+			}
+		}
+		return c, nil
+	}
+	return k
+}
+
+// TestKeepCancelled cancels in the midst of rows, by which the connection is told not to wait for its server.
 func TestKeepCancelled(t *testing.T) {
 	for name, e := range keepers(t) {
+		h := hasty{e.source, make(chan struct{}, 1)}
+		e.source = h
 		ctx, cancel := context.WithCancel(t.Context())
 		tx, err := e.Begin(ctx)
 		if err != nil {
@@ -141,6 +173,11 @@ func TestKeepCancelled(t *testing.T) {
 		}}
 		if _, err := tx.Insert(ctx, engines.Target{Options: map[string]string{"table_name": "keep_1"}}, []string{"a"}, rows); code(err) != "57014" {
 			t.Errorf("%s: %v", name, err)
+		}
+		select {
+		case <-h.hurried:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: the connection does not hurry", name)
 		}
 		if err := tx.Rollback(); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -51,7 +51,7 @@ func newSQLServer(s engines.Server) (source, error) {
 		}
 		query.Set("certificate", file)
 	}
-	if s.Options["read_only"] == "true" {
+	if on, _ := engines.ParseBool(s.Options["read_only"], false); on { // which was checked
 		query.Set("applicationintent", "ReadOnly")
 	}
 	port := s.Options["port"]

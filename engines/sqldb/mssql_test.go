@@ -227,6 +227,24 @@ func TestSQLServerFailures(t *testing.T) {
 	}
 }
 
+// A secondary replica takes no handles, however its option says that it is one.
+func TestSQLServerReadOnly(t *testing.T) {
+	for _, yes := range []string{"true", "on", "1"} {
+		options := map[string]string{"host": "h", "database": "d", "handles": yes, "read_only": yes}
+		if err := (SQLServer{}).Check(engines.ServerObject, options); code(err) != "HV00D" {
+			t.Errorf("%s: %v", yes, err)
+		}
+		options["handles"] = "off"
+		if err := (SQLServer{}).Check(engines.ServerObject, options); err != nil {
+			t.Errorf("%s: %v", yes, err)
+		}
+		src, err := newSQLServer(engines.Server{Name: "other", Options: options, Mapping: map[string]string{"user": "a"}})
+		if err != nil || !src.(*sqlServer).config.ReadOnlyIntent {
+			t.Errorf("%s: %v", yes, err)
+		}
+	}
+}
+
 // IMPORT FOREIGN SCHEMA reads the server's own catalog.
 func TestSQLServerIntrospect(t *testing.T) {
 	_, s := standIn(t, `CREATE TABLE "Orders" (id int NOT NULL, "tiny" dbo.tinyint, price dbo.money, at timestamp(3), zoned timestamptz, n numeric(12,2), t text, v varchar(10), c char(4), b bytea, u uuid, p point)`,

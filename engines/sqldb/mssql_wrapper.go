@@ -44,7 +44,9 @@ func (SQLServer) Options(kind engines.ObjectKind) []engines.Option { return sqlS
 
 // Check looks at options that need one another.
 func (SQLServer) Check(kind engines.ObjectKind, options map[string]string) error {
-	if on, err := engines.ParseBool(options["handles"], false); kind == engines.ServerObject && err == nil && on && options["read_only"] == "true" {
+	handles, _ := engines.ParseBool(options["handles"], false) // which was checked, as was the other
+	readOnly, _ := engines.ParseBool(options["read_only"], false)
+	if kind == engines.ServerObject && handles && readOnly {
 		return pgerr.Hint(pgerr.New(pgerr.FdwInvalidOption, `option "handles" needs a server that may be written to`), "Leave option \"read_only\" out.")
 	}
 	if kind != engines.MappingObject {
