@@ -10,17 +10,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sluicedb/sluice/engines"
-	"github.com/sluicedb/sluice/engines/keep"
 )
 
 // webServer is an HTTP interface of a version of which tests say what it answers to statements. It keeps the requests.
@@ -296,39 +293,6 @@ func TestWebWrites(t *testing.T) {
 	f.mu.Unlock()
 	if err := e.change(t.Context(), "DROP TABLE t", engines.Tag{}); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestWebAbort gives an INSERT up whose end the server has said meanwhile: there is nothing to end by name then. Run with -race, it looks
-// at who knows of that.
-func TestWebAbort(t *testing.T) {
-	f := &webServer{version: "18.16.1"}
-	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Has("query") {
-			c, _, _ := w.(http.Hijacker).Hijack()
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") // without the rows
-			return
-		}
-		f.ServeHTTP(w, r)
-	}))
-	t.Cleanup(h.Close)
-	host, port, _ := net.SplitHostPort(h.Listener.Addr().String())
-	e := open(t, engines.Server{Name: "events", Options: map[string]string{"host": host, "port": port, "protocol": "http", "handles": "true"}, Mapping: map[string]string{"user": "ann"}})
-	sinks, err := e.Insert(t.Context(), "t", []keep.Column{{Name: "a", Remote: "Nullable(String)"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := sinks.(*sink)
-	for deadline := time.Now().Add(10 * time.Second); len(s.said) == 0; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatal("the end was not read")
-		}
-	}
-	s.Abort()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if kills := slices.IndexFunc(f.said, func(sql string) bool { return strings.HasPrefix(sql, "KILL") }); kills >= 0 || e.Idle() != 0 {
-		t.Errorf("%q, %d connections", f.said, e.Idle())
 	}
 }
 
