@@ -44,6 +44,9 @@ type column struct {
 	strict  bool
 	builder array.Builder
 	put     func(c *column, v driver.Value) error
+	bits    int // of an integer
+	rows    int // how many values the last batch had
+	bytes   int // and of how many bytes, of texts
 }
 
 // form is how values of a type at home are held and read.
@@ -87,7 +90,7 @@ func newColumn(f engines.Field, strict bool) *column {
 	if precision, scale, ok := digitsOf(f); ok && precision <= mostDigits {
 		k = form{&arrow.Decimal128Type{Precision: int32(precision), Scale: int32(scale)}, putDecimal}
 	}
-	return &column{field: f, strict: strict, builder: array.NewBuilder(memory.DefaultAllocator, k.typ), put: k.put}
+	return &column{field: f, strict: strict, builder: array.NewBuilder(memory.DefaultAllocator, k.typ), put: k.put, bits: bits[f.OID]}
 }
 
 // digitsOf returns precision and scale of numeric(p,s), false for what has none, or a scale that decimals do not have.
@@ -116,8 +119,26 @@ func (c *column) append(v driver.Value) error {
 	return pe
 }
 
+// byteBuilder is a builder whose values have any length.
+type byteBuilder interface {
+	DataLen() int
+	ReserveData(n int)
+}
+
+// begin makes room for as much as the last batch had: what grows step by step is copied each time.
+func (c *column) begin() {
+	c.builder.Reserve(c.rows)
+	if b, ok := c.builder.(byteBuilder); ok {
+		b.ReserveData(min(c.bytes, engines.BatchBytes)) // a larger one was of a single row
+	}
+}
+
 // take returns the first n values, and begins anew.
 func (c *column) take(n int) arrow.Array {
+	c.rows = n
+	if b, ok := c.builder.(byteBuilder); ok {
+		c.bytes = b.DataLen()
+	}
 	a := c.builder.NewArray()
 	if a.Len() > n {
 		return array.NewSlice(a, 0, int64(n))

@@ -139,7 +139,7 @@ func shortFloat(f float64, precision, scale int) (int64, bool) {
 		return 0, false
 	}
 	unit := float64(powers[scale])
-	whole := math.Round(f * unit)
+	whole := math.RoundToEven(f * unit) // what is in between is no such decimal
 	if !(math.Abs(whole) < 1e15) || whole/unit != f || precision < 15 && math.Abs(whole) >= float64(powers[precision]) {
 		return 0, false
 	}

@@ -152,6 +152,9 @@ func closed() error { return pgerr.New("24000", "the stream was closed") }
 func (s *stream) fill() (n int, err error) {
 	size, most := 0, s.most
 	s.most = min(4*s.most, mostRows)
+	for _, c := range s.columns {
+		c.begin()
+	}
 	for n < most {
 		if !s.held {
 			if err := s.rows.Next(s.row); err != nil {

@@ -89,7 +89,7 @@ func putInt(c *column, v driver.Value) error {
 			return c.misfit(v)
 		}
 	}
-	if size := bits[c.field.OID]; n<<(64-size)>>(64-size) != n {
+	if spare := 64 - c.bits; n<<spare>>spare != n {
 		return c.outOfRange(strconv.FormatInt(n, 10))
 	}
 	switch b := c.builder.(type) {
