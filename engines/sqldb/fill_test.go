@@ -136,6 +136,8 @@ func TestFillLite(t *testing.T) {
 	e := keepers(t)["lite"]
 	fillsAs(t, e, []fillCase{
 		{"bigint", field(20, -1), "SELECT -9223372036854775807 - 1 UNION ALL SELECT NULL", "NULL\n-9223372036854775808"},
+		{"bigint", field(20, -1), "SELECT NULL", "NULL"},
+		{"numeric", field(1700, -1), "SELECT NULL", "NULL"},
 		{"bigint", field(20, -1), "SELECT '12'", "22P02"},
 		{"bigint", field(20, -1), "SELECT 1.0", "22P02"},
 		{"smallint", field(21, -1), "SELECT 32768", "22003"},

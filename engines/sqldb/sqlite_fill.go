@@ -27,7 +27,8 @@ func fillSQLite(_ context.Context, _ *Engine, columns []keep.Column, q engines.Q
 	f.ready = func(_ context.Context, c *connection) (func(), error) {
 		for i := range columns {
 			k := &keptValue{column: newColumn(q.Fields[i], true), refused: &refused}
-			if err := c.Conn.(*sqlite3.SQLiteConn).RegisterFunc(keptFunction(i), k.text, true); err != nil {
+			const pure = false // or it might be called of a constant whose CASE does not come to it
+			if err := c.Conn.(*sqlite3.SQLiteConn).RegisterFunc(keptFunction(i), k.text, pure); err != nil {
 				return nil, err
 			}
 		}
