@@ -121,3 +121,15 @@ func TestServerComesBack(t *testing.T) {
 	want(t, connected(t, home), "SELECT name, state FROM sluice.servers", "other|NULL")
 	exec(t, through, "REVOKE USAGE ON FOREIGN SERVER other FROM health_nobody")
 }
+
+// TestServerWithoutSecret has a server broken whose secret is missing, and says what to do.
+func TestServerWithoutSecret(t *testing.T) {
+	through := postgresProxy(t, hometest.Database(t, hometest.Start(t)))
+	exec(t, through, "CREATE SERVER closed FOREIGN DATA WRAPPER sluice_postgres",
+		"CREATE USER MAPPING FOR PUBLIC SERVER closed OPTIONS (user 'x', password 'env:NO_SUCH_SECRET')", "CREATE FOREIGN TABLE g (i int) SERVER closed")
+	conn := connected(t, through)
+	const health = "SELECT state, last_error LIKE '22023: cannot resolve %', remedy LIKE '%NO_SUCH_SECRET%', retry_at IS NULL FROM sluice.servers"
+	want(t, conn, health, "untried|NULL|NULL|t")
+	want(t, conn, "SELECT i FROM g", "22023")
+	want(t, conn, health, "broken|t|t|t")
+}

@@ -33,6 +33,7 @@ type breaker struct {
 	pause    time.Duration
 	again    time.Time // when an open one lets a statement ask
 	answered bool      // a connection was made since the server was defined
+	missing  bool      // what is guarded could not be opened
 	last     *failure
 	tried    *byte  // the statement that has failed last
 	refused  uint64 // statements that have failed at once
@@ -150,6 +151,19 @@ func (b *breaker) told(ctx context.Context, err error) {
 	}
 }
 
+// opened tells whether what is guarded was opened: where a secret is missing the server cannot be used, and each statement looks for it
+// again.
+func (b *breaker) opened(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.missing = err != nil; b.missing {
+		b.last = &failure{b.now(), pgerr.From(err)}
+	}
+}
+
 // remember keeps an error of a stream that was open for who asks what went wrong last.
 func (b *breaker) remember(err error) {
 	if !isDown(err) {
@@ -164,7 +178,7 @@ func (b *breaker) remember(err error) {
 func (b *breaker) reset(limit int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.limit, b.failures, b.open, b.pause, b.answered, b.last, b.tried = limit, 0, false, 0, false, nil, nil
+	b.limit, b.failures, b.open, b.pause, b.answered, b.missing, b.last, b.tried = limit, 0, false, 0, false, false, nil, nil
 }
 
 // isDown reports whether an error says that the server cannot be used: no connection, no login.

@@ -16,7 +16,7 @@ const (
 	Untried State = "untried" // no connection was made since the proxy has started or the server was defined
 	OK      State = "ok"
 	Waiting State = "waiting" // statements wait for their turn
-	Broken  State = "broken"  // the last connection has failed
+	Broken  State = "broken"  // the last connection has failed, or a secret is missing
 )
 
 // Rank orders states from the best to the worst.
@@ -62,7 +62,7 @@ func (b *breaker) health() Health {
 	if b.answered {
 		h.State = OK
 	}
-	if b.failures > 0 || b.open {
+	if b.failures > 0 || b.open || b.missing {
 		h.State = Broken
 	}
 	if b.open {

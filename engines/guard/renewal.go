@@ -81,7 +81,9 @@ func (e *Engine) current(ctx context.Context, now bool) (engines.Engine, error) 
 		}
 		if inner == nil || !fresh {
 			var err error
-			if inner, err = e.renew(ctx, inner, d); err != nil {
+			inner, err = e.renew(ctx, inner, d)
+			e.breaker.opened(ctx, err)
+			if err != nil {
 				return nil, err
 			}
 		}

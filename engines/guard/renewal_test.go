@@ -77,7 +77,7 @@ func TestRefusedLogin(t *testing.T) {
 	}
 }
 
-// TestSecretGone refuses statements once the file is gone.
+// TestSecretGone refuses statements while the file is gone, and has the server broken.
 func TestSecretGone(t *testing.T) {
 	e, file := rotating(t, &fake{})
 	write(t, file, "one")
@@ -88,8 +88,18 @@ func TestSecretGone(t *testing.T) {
 	e.mu.Lock()
 	e.looked = time.Time{}
 	e.mu.Unlock()
-	if _, err := e.Open(t.Context(), engines.Query{}); code(err) != pgerr.UndefinedFile {
-		t.Error(err)
+	for range 2 * limitsOf(nil).failures {
+		if _, err := e.Open(t.Context(), engines.Query{}); code(err) != pgerr.UndefinedFile {
+			t.Error(err)
+		}
+	}
+	if h := e.Health(); h.State != Broken || h.Open || h.Error == nil || h.Error.Code != pgerr.UndefinedFile {
+		t.Errorf("without its secret: %+v", h)
+	}
+	write(t, file, "one")
+	_ = opens(t, t.Context(), e).Close()
+	if h := e.Health(); h.State != OK || h.Error == nil {
+		t.Errorf("with its secret: %+v", h)
 	}
 }
 
