@@ -186,6 +186,8 @@ type Target struct {
 	// Generated are the remote columns whose values home computes from others. The engine leaves them out where it
 	// computes them as well.
 	Generated []string
+	// Skip says that an insert leaves out rows that conflict with others, as ON CONFLICT DO NOTHING does.
+	Skip bool
 }
 
 // Tx is one write transaction of an engine. Row streams are Frames in text format under ISO dates and UTC, or Columns.

@@ -200,7 +200,7 @@ func (s *Session) applyWrite(ctx context.Context, tx engines.Tx, x *execution) (
 func (s *Session) apply(ctx context.Context, tx engines.Tx, x *execution) (int64, error) {
 	w := x.plan.Write
 	r := w.Relation
-	target := engines.Target{Relation: r.Name, Schema: r.Schema, Options: r.Options, Generated: w.Generated}
+	target := engines.Target{Relation: r.Name, Schema: r.Schema, Options: r.Options, Generated: w.Generated, Skip: w.Skip}
 	if w.Kind == plan.Truncate {
 		if err := s.checkInUse(ctx, "TRUNCATE", r.OID, r.Name); err != nil {
 			return 0, err
@@ -223,6 +223,10 @@ func (s *Session) apply(ctx context.Context, tx engines.Tx, x *execution) (int64
 		n, err = tx.Delete(ctx, target, rows)
 	default:
 		n, err = tx.Insert(ctx, target, w.Columns, rows)
+		if err == nil && n < rows.rows && w.ReturningSQL != "" {
+			err = pgerr.Hint(pgerr.New(pgerr.FeatureNotSupported, "cannot return rows of foreign table %q: server %q has skipped some, and does not say which", r.Name, r.Server.Name),
+				"Leave out RETURNING, and read the rows afterwards.")
+		}
 	}
 	if err != nil && w.Guard != nil {
 		err = unspecific(r.Server, err)

@@ -90,7 +90,7 @@ func TestGovernedWriteErrors(t *testing.T) {
 				exec1(t, conn, rule)
 				exec1(t, conn, "SET ROLE "+role)
 				for _, step := range [][2]string{
-					{"INSERT INTO item VALUES (2, 'x', 'mine')", "23505"}, {"UPDATE item SET id = 2 WHERE id = 1", "23505"},
+					{"INSERT INTO item VALUES (2, 'x', 'mine')", "23505"}, {"UPDATE item SET id = 2 WHERE id = 1", "23505"}, {"INSERT INTO item VALUES (2, 'x', 'mine') ON CONFLICT DO NOTHING", "\nINSERT 0 0"},
 					{"UPDATE item SET owner = 'x'", "23514"}, {"INSERT INTO item VALUES (3, 'x', 'a!')", "23514"},
 				} {
 					got := answer(t, conn, step[0])

@@ -75,6 +75,9 @@ func TestPostgresWrites(t *testing.T) {
 		{"INSERT INTO t (id) SELECT 100 + g FROM generate_series(1, 2000) g", "INSERT 0 2000"},
 		{"SELECT count(*), sum(id) FROM t", "2002|2201004; SELECT 1"},
 		{"INSERT INTO t (id) VALUES (1)", `23505 duplicate key value violates unique constraint "t_pkey"`},
+		{"INSERT INTO t (id) VALUES (1), (60), (60) ON CONFLICT DO NOTHING", "INSERT 0 1"},
+		{"INSERT INTO t (id) VALUES (1), (61) ON CONFLICT DO NOTHING RETURNING id", `0A000 cannot return rows of foreign table "t": server "other" has skipped some, and does not say which`},
+		{"INSERT INTO t (id) VALUES (61) ON CONFLICT DO NOTHING RETURNING id", "61; INSERT 0 1"},
 		{"DELETE FROM t WHERE id > 100", "DELETE 2000"},
 	} {
 		if got := says(t, c, step.sql); got != step.want {

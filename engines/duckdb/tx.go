@@ -61,13 +61,30 @@ func (t *tx) Open(ctx context.Context, q engines.Query) (engines.Stream, error) 
 
 // Insert adds the rows, cast to the target's types.
 func (t *tx) Insert(ctx context.Context, target engines.Target, columns []string, rows engines.Stream) (int64, error) {
+	skip := ""
+	if unique, err := t.unique(ctx, target); err != nil {
+		return 0, err
+	} else if unique { // DuckDB refuses the clause for a table in which nothing conflicts
+		skip = " ON CONFLICT DO NOTHING"
+	}
 	return t.write(ctx, target, columns, rows, func(name, stage string, values []value) string {
 		names, casts := make([]string, len(values)), make([]string, len(values))
 		for i, v := range values {
 			names[i], casts[i] = v.column, v.sql
 		}
-		return "INSERT INTO " + name + " (" + idents(names) + ") SELECT " + strings.Join(casts, ", ") + " FROM " + stage + " AS s"
+		return "INSERT INTO " + name + " (" + idents(names) + ") SELECT " + strings.Join(casts, ", ") + " FROM " + stage + " AS s" + skip
 	})
+}
+
+// unique reports whether rows are to be skipped that conflict with others, and the table has a key by which they can.
+func (t *tx) unique(ctx context.Context, target engines.Target) (bool, error) {
+	if err := t.usable(); err != nil || !target.Skip {
+		return false, err
+	}
+	schema, name := remoteName(target)
+	rows, err := t.connection.texts(ctx, `SELECT 1 FROM duckdb_constraints() WHERE database_name = current_database() AND schema_name = $1 AND table_name = $2 AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
+UNION ALL SELECT 1 FROM duckdb_indexes() WHERE database_name = current_database() AND schema_name = $1 AND table_name = $2 AND is_unique`, &schema, &name)
+	return len(rows) > 0, pgerr.AtServer(t.server, err)
 }
 
 // Update sets columns of the rows whose rowid the first field holds.

@@ -49,6 +49,9 @@ func (t *tx) Insert(ctx context.Context, target engines.Target, columns []string
 	if len(names) == 0 {
 		sql = "INSERT INTO " + relation(target) + " DEFAULT VALUES"
 	}
+	if target.Skip {
+		sql += " ON CONFLICT DO NOTHING"
+	}
 	return t.write(ctx, sql, types, rows)
 }
 

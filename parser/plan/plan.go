@@ -215,6 +215,7 @@ type Write struct {
 	// characters; 0 where it is another text.
 	Shift  int
 	Freeze bool // a COPY FROM with FREEZE
+	Skip   bool // an INSERT that leaves out rows which conflict with others
 	// RowsSQL is a SELECT over temporary tables that yields what the engine must get. Empty for Truncate.
 	RowsSQL string
 	// ReturningSQL is a SELECT over temporary tables that yields the RETURNING list, anonymous records as text; empty for

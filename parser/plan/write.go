@@ -95,7 +95,7 @@ func (b *builder) insert(w *Write, n *pg_query.InsertStmt) error {
 	if c := n.OnConflictClause; c.GetInfer() != nil && c.Infer.Conname == "" {
 		return pgerr.New(pgerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	}
-	w.Kind = Insert
+	w.Kind, w.Skip = Insert, n.OnConflictClause != nil
 	if len(n.ReturningList) > 0 {
 		b.require("INSERT", "SELECT")
 	} else {

@@ -87,6 +87,9 @@ func printWrite(p *Plan, err error) string {
 	}
 	line("columns", strings.Join(w.Columns, ", "))
 	line("generated", strings.Join(w.Generated, ", "))
+	if w.Skip {
+		line("skip", "conflicts")
+	}
 	line("table", w.Table)
 	line("setup", w.Setup...)
 	for _, in := range p.Inputs {
