@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,39 @@ func TestPostgresWrites(t *testing.T) {
 		if got := says(t, step.c, step.sql); got != step.want {
 			t.Errorf("%s: got %q, want %q", step.sql, got, step.want)
 		}
+	}
+}
+
+// TestPostgresImportDefaults imports defaults, of which home does not understand some, a column that is computed, and a view that takes
+// no rows (L-04, L-12).
+func TestPostgresImportDefaults(t *testing.T) {
+	first, home, _ := remoteTables(t, ", updatable 'true'", "CREATE FUNCTION own() RETURNS int LANGUAGE sql AS 'SELECT 7'", "CREATE SEQUENCE sq",
+		`CREATE TABLE defs (a int, d text DEFAULT 'd\', e int DEFAULT own(), s int DEFAULT nextval('sq'), g int GENERATED ALWAYS AS (a + 1) STORED)`,
+		"CREATE VIEW sums AS SELECT sum(a) AS a FROM defs")
+	config := first.Config().Copy()
+	var warned []string
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { warned = append(warned, n.Severity+" "+n.Message) }
+	c, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	exec(t, home, "CREATE SCHEMA kept")
+	for _, step := range []struct{ sql, want string }{
+		{"INSERT INTO defs (a) VALUES (1) RETURNING *", "1|NULL|NULL|NULL|2; INSERT 0 1"},
+		{"IMPORT FOREIGN SCHEMA public LIMIT TO (defs) FROM SERVER other INTO kept OPTIONS (import_default 'true')", "IMPORT FOREIGN SCHEMA"},
+		{"INSERT INTO kept.defs (a) VALUES (1) RETURNING *", `1|d\|NULL|NULL|2; INSERT 0 1`},
+		{"INSERT INTO kept.defs (a, g) VALUES (1, 5)", `428C9 cannot insert a non-DEFAULT value into column "g"`},
+		{"SELECT a FROM sums", "2; SELECT 1"},
+		{"INSERT INTO sums VALUES (1)", `55000 cannot insert into view "sums"`},
+	} {
+		if got := says(t, c, step.sql); got != step.want {
+			t.Errorf("%s\n got %q\nwant %q", step.sql, got, step.want)
+		}
+	}
+	if want := []string{`WARNING column "e" of table "defs" was left without its default: function public.own() does not exist`,
+		`WARNING column "s" of table "defs" was left without its default: relation "public.sq" does not exist`}; !slices.Equal(warned, want) {
+		t.Errorf("got %q", warned)
 	}
 }
 

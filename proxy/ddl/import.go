@@ -32,7 +32,7 @@ type importOptions struct {
 
 	// Of what only a Postgres has.
 	collate   bool // keep collations other than the types' own
-	defaults  bool // keep column defaults
+	defaults  bool // keep column defaults that home understands
 	generated bool // keep what generated columns are computed from
 }
 
@@ -145,7 +145,7 @@ func (imp *importing) table(t *engines.Table) error {
 		return collision(pgerr.New("42P07", "remote tables %q and %q would both be named %q", other, t.Name, name))
 	}
 	imp.names[name] = t.Name
-	columns, comments, err := imp.columns(t, imp.qualified(name))
+	columns, later, err := imp.columns(t, imp.qualified(name))
 	if err != nil {
 		return err
 	}
@@ -158,10 +158,18 @@ func (imp *importing) table(t *engines.Table) error {
 	if t.Comment != "" {
 		imp.add(name, "COMMENT ON FOREIGN TABLE "+imp.qualified(name)+" IS "+literal(t.Comment))
 	}
-	for _, c := range comments {
-		imp.add(name, c)
+	for _, sql := range later {
+		imp.add(name, sql)
 	}
 	return nil
+}
+
+// byDefault gives a column its remote default, where home knows all that this is made of: an import does not fail for a value that
+// concerns none of the rows that are there.
+func byDefault(t *engines.Table, c *engines.Column, table, column string) string {
+	set := "ALTER FOREIGN TABLE " + table + " ALTER COLUMN " + ident(column) + " SET DEFAULT " + c.Default
+	said := fmt.Sprintf("column %q of table %q was left without its default: ", c.Name, t.Name)
+	return "DO " + literal("BEGIN EXECUTE "+literal(set)+"; EXCEPTION WHEN OTHERS THEN RAISE WARNING USING MESSAGE = "+literal(said)+" || SQLERRM; END")
 }
 
 func (imp *importing) qualified(table string) string { return ident(imp.schema) + "." + ident(table) }
@@ -169,8 +177,8 @@ func (imp *importing) qualified(table string) string { return ident(imp.schema) 
 // leftOut is the hint of warnings about what has no counterpart.
 const leftOut = "Import a view of the remote side that casts it."
 
-// columns returns the definitions of a table's columns and the COMMENT statements for them.
-func (imp *importing) columns(t *engines.Table, table string) (definitions, comments []string, err error) {
+// columns returns the definitions of a table's columns, and the statements that say more of them once they are there.
+func (imp *importing) columns(t *engines.Table, table string) (definitions, later []string, err error) {
 	names := map[string]string{}
 	for i := range t.Columns {
 		c := &t.Columns[i]
@@ -194,11 +202,14 @@ func (imp *importing) columns(t *engines.Table, table string) (definitions, comm
 		definition := ident(name) + " " + c.Type + OptionList(options)
 		definition += imp.clauses(c)
 		definitions = append(definitions, definition)
+		if c.Default != "" && imp.options.defaults {
+			later = append(later, byDefault(t, c, table, name))
+		}
 		if c.Comment != "" {
-			comments = append(comments, "COMMENT ON COLUMN "+table+"."+ident(name)+" IS "+literal(c.Comment))
+			later = append(later, "COMMENT ON COLUMN "+table+"."+ident(name)+" IS "+literal(c.Comment))
 		}
 	}
-	return definitions, comments, nil
+	return definitions, later, nil
 }
 
 // clauses returns what a column's definition says behind its options.
@@ -206,9 +217,6 @@ func (imp *importing) clauses(c *engines.Column) string {
 	out := ""
 	if c.Collation != "" && imp.options.collate {
 		out += " COLLATE " + c.Collation
-	}
-	if c.Default != "" && imp.options.defaults {
-		out += " DEFAULT " + c.Default
 	}
 	if c.Generated != "" && imp.options.generated {
 		out += " GENERATED ALWAYS AS (" + c.Generated + ") STORED"
