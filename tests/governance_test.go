@@ -129,6 +129,19 @@ func compareRowSecurity(t *testing.T, direct, through, server string) {
 	for _, sql := range []string{"CREATE POLICY mine ON %s.docs USING (true)", "ALTER TABLE %s.docs DISABLE ROW LEVEL SECURITY", "DROP POLICY extra ON %s.docs"} {
 		both(sql)
 	}
+	for _, sql := range filtersByOthers {
+		both(sql)
+	}
+}
+
+// filtersByOthers have a filter look at a column that the role may not read, and at a setting that is never set, set, and then void
+// (G-17, G-23).
+var filtersByOthers = []string{
+	"RESET ROLE", "DROP POLICY extra ON %s.docs", "DROP POLICY high ON %s.docs", "ALTER TABLE %s.docs ENABLE ROW LEVEL SECURITY",
+	"CREATE POLICY one ON %s.docs USING (owner = 'alice' AND secret = current_setting('gov.one', true)::int)",
+	"REVOKE SELECT ON %s.docs FROM gov_alice", "GRANT SELECT (id) ON %s.docs TO gov_alice", "SET ROLE gov_alice",
+	"SELECT id FROM %s.docs", "BEGIN; SET LOCAL gov.one = '10'; SELECT id FROM %s.docs; COMMIT", "SELECT id FROM %s.docs", "SELECT current_setting('gov.one') = ''",
+	"SELECT owner FROM %s.docs", "SELECT id FROM %s.docs WHERE owner = 'alice'",
 }
 
 var readDocs = []string{
