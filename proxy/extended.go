@@ -466,7 +466,11 @@ func (s *Session) afterSync() error {
 	if state := s.home.state(); state == 'T' || state == 'E' && s.hasSavepoints() { // it may be rolled back to one
 		return nil
 	}
-	return s.endWrite(s.hasCommitted())
+	if s.hasCommitted() {
+		return s.endWrite()
+	}
+	s.undoWrite()
+	return nil
 }
 
 // settleTransaction forgets what went with a transaction that home has ended since the last call. Home is ours.
@@ -494,7 +498,8 @@ func (s *Session) commitGroup() error {
 		return nil
 	}
 	if s.home.failed() {
-		return s.endWrite(false)
+		s.undoWrite()
+		return nil
 	}
 	if err := s.commitWrite(); err != nil {
 		return s.fail(err)

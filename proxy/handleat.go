@@ -44,7 +44,7 @@ func (s *Session) keepAt(ctx context.Context, x *execution, table string, h *han
 		}
 		s.abandon(y.ledger)
 		if err != nil { // what an engine finds wrong with values home has the last word on
-			_ = s.endWrite(false)
+			s.undoWrite()
 			if err := s.beginKept(ctx, server, keeper); err != nil {
 				return 0, err
 			}

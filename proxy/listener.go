@@ -17,6 +17,7 @@ import (
 // announce there what home has allowed: it needs no further check.
 type listener struct {
 	watches  *watches
+	watch    *watch
 	database string
 	conn     *pgconn.PgConn
 	channel  string   // of cancels; empty where the extension has none, or does not tell us
@@ -24,10 +25,9 @@ type listener struct {
 	cancels  []cancel // not yet carried out
 	counting func()   // ends the keeping of counters; nil where no table is counted
 
-	reaping    atomic.Bool // handles are being dropped
-	said       string      // of why they are not, while they are
-	sweepAgain atomic.Bool // a sweep has left something
-	unswept    bool        // the catalog has changed since servers were looked through for tables without handles
+	reaping atomic.Bool // handles are being dropped
+	said    string      // of why they are not, while they are
+	unswept bool        // the catalog has changed since servers were looked through for tables without handles
 }
 
 // cancel is a call of pg_cancel_backend that home has allowed.

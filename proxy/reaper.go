@@ -38,7 +38,7 @@ func (l *listener) reap(ctx context.Context) error {
 		return err
 	}
 	expired := err == nil && string(row[0]) == "t"
-	l.unswept = l.sweepAgain.Swap(false) || l.unswept
+	l.unswept = l.watch.sweep.Swap(false) || l.unswept
 	var snapshot *catalog.Snapshot
 	if l.unswept && !l.reaping.Load() {
 		if snapshot, err = l.snapshot(ctx); err != nil { // it is asked for again
@@ -62,7 +62,7 @@ func (l *listener) reap(ctx context.Context) error {
 		if sweep {
 			done, serr := l.watches.sweepServers(ctx, l.database, snapshot)
 			if err = errors.Join(err, serr); !done {
-				time.AfterFunc(watchRetry, func() { l.sweepAgain.Store(true) })
+				time.AfterFunc(watchRetry, func() { l.watch.sweep.Store(true) })
 			}
 		}
 		l.tell(ctx, err)

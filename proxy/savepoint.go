@@ -37,7 +37,7 @@ func (s *Session) savepoint(ctx context.Context, t *pg_query.TransactionStmt, sq
 	case t.Kind == pg_query.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
 		w.points = append(w.points, point{t.SavepointName, w.writes})
 	case undo && last < 0:
-		return tag, s.endWrite(false)
+		s.undoWrite()
 	case undo:
 		w.points = w.points[:last+1]
 	default:

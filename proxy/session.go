@@ -145,7 +145,7 @@ func (s *Session) serve() error {
 func (s *Session) end() {
 	s.cancel(net.ErrClosed)
 	s.closePortals()
-	s.endWrite(false)
+	s.undoWrite()
 	if s.home.owes() {
 		cancelHome(s.login)
 	}

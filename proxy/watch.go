@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -39,6 +40,16 @@ type watch struct {
 	begun chan struct{} // closed once it listens, or cannot
 	stop  context.CancelFunc
 	idle  *time.Timer // runs once the last client has left; nil before
+	sweep atomic.Bool // servers may have tables without handles
+}
+
+// sweepSoon has servers looked through for tables of handles that have not come to be.
+func (w *watches) sweepSoon(database string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if o := w.listening[database]; o != nil {
+		o.sweep.Store(true)
+	}
 }
 
 func newWatches(s *Server) *watches {
@@ -57,7 +68,7 @@ func (w *watches) start(database string, snapshot *catalog.Snapshot) {
 	ctx, stop := context.WithCancel(w.ctx)
 	o := &watch{begun: make(chan struct{}), stop: stop}
 	w.listening[database] = o
-	w.wg.Go(func() { w.listen(ctx, database, sync.OnceFunc(func() { close(o.begun) })) })
+	w.wg.Go(func() { w.listen(ctx, database, o, sync.OnceFunc(func() { close(o.begun) })) })
 }
 
 // leave is called when the last client of a database has left. Unless another comes soon the watch ends, so that the
@@ -100,11 +111,11 @@ func (w *watches) await(ctx context.Context, database string) {
 	}
 }
 
-func (w *watches) listen(ctx context.Context, database string, begun func()) {
+func (w *watches) listen(ctx context.Context, database string, o *watch, begun func()) {
 	defer begun()
 	said := ""
 	for ctx.Err() == nil {
-		err := w.listenOnce(ctx, database, begun)
+		err := w.listenOnce(ctx, database, o, begun)
 		begun()
 		w.server.cache.Invalidate(database) // changes may have been missed
 		w.server.facts.Delete(database)     // home may be another one
@@ -122,10 +133,10 @@ func (w *watches) listen(ctx context.Context, database string, begun func()) {
 	}
 }
 
-func (w *watches) listenOnce(ctx context.Context, database string, begun func()) error {
+func (w *watches) listenOnce(ctx context.Context, database string, o *watch, begun func()) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	l := &listener{watches: w, database: database, changed: true}
+	l := &listener{watches: w, watch: o, database: database, changed: true}
 	c, err := w.connect(ctx, database, l.hear)
 	if err != nil {
 		return err

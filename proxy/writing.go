@@ -120,22 +120,20 @@ func (s *Session) commitWrite() error {
 			"Write to one foreign server in a transaction of its own.")
 	}
 	if err != nil {
-		_ = s.endWrite(false) // the error says what went wrong
+		s.undoWrite()
 		return s.cause(err)
 	}
-	return s.endWrite(true)
+	return s.endWrite()
 }
 
-// endWrite commits or rolls back the open write transaction, if any.
-func (s *Session) endWrite(commit bool) error {
+// endWrite commits the open write transaction, if any.
+func (s *Session) endWrite() error {
 	w := s.writing
 	if w == nil {
 		return nil
 	}
 	s.writing = nil
-	if !commit {
-		return w.tx.Rollback()
-	}
+	defer s.sweepAfter(w)
 	run := s.begin()
 	defer run.end()
 	if err := w.tx.Commit(run.ctx); err != nil {
@@ -145,9 +143,23 @@ func (s *Session) endWrite(commit bool) error {
 	return nil
 }
 
-// undoWrite rolls back the open write transaction, if any, whatever becomes of that.
+// undoWrite rolls back the open write transaction, if any, whatever becomes of that: a server that cannot be told undoes it by itself, and
+// a sweep finds tables for handles.
 func (s *Session) undoWrite() {
-	if err := s.endWrite(false); err != nil {
+	w := s.writing
+	if w == nil {
+		return
+	}
+	s.writing = nil
+	defer s.sweepAfter(w)
+	if err := w.tx.Rollback(); err != nil {
 		s.log.Warn("rollback at a foreign server failed", "error", err)
+	}
+}
+
+// sweepAfter has a transaction's tables for handles looked for soon, in case that home has none of them in the end.
+func (s *Session) sweepAfter(w *write) {
+	if w.handles {
+		s.server.watch.sweepSoon(s.database)
 	}
 }

@@ -27,10 +27,16 @@ func bigURL(t *testing.T, p *fake.Project) string {
 	}
 	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, bigquery.Wrapper{}}, Federation: federation()})
 	through := proxyURL(addr, config.Database)
-	exec(t, through, "CREATE EXTENSION sluice",
-		fmt.Sprintf("CREATE SERVER big FOREIGN DATA WRAPPER sluice_bigquery OPTIONS (project '%s', endpoint '%s', storage_endpoint '%s')", fake.Name, p.URL, p.Address),
-		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER big OPTIONS (access_token '%s')", fake.Token))
+	exec(t, through, append([]string{"CREATE EXTENSION sluice"}, bigServer("big", p.URL, p.Address)...)...)
 	return through
+}
+
+// bigServer declares a project.
+func bigServer(name, url, storage string) []string {
+	return []string{
+		fmt.Sprintf("CREATE SERVER %s FOREIGN DATA WRAPPER sluice_bigquery OPTIONS (project '%s', endpoint '%s', storage_endpoint '%s')", name, fake.Name, url, storage),
+		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER %s OPTIONS (access_token '%s')", name, fake.Token),
+	}
 }
 
 // TestBigQuery imports tables and reads them alone and with others, governed too.

@@ -28,7 +28,7 @@ func brickURL(t *testing.T, f *fake.Workspace, options string) string {
 	}
 	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, databricks.Wrapper{}}, Federation: federation()})
 	through := proxyURL(addr, config.Database)
-	exec(t, through, append([]string{"CREATE EXTENSION sluice"}, brickServer("brick", "lake", f, options)...)...)
+	exec(t, through, append([]string{"CREATE EXTENSION sluice"}, brickServer("brick", "lake", f.URL, options)...)...)
 	return through
 }
 
@@ -36,9 +36,9 @@ func brickURL(t *testing.T, f *fake.Workspace, options string) string {
 const computesNothing = ", pushdown 'false'"
 
 // brickServer declares a workspace, with further options.
-func brickServer(name, catalog string, f *fake.Workspace, options string) []string {
+func brickServer(name, catalog, url, options string) []string {
 	return []string{
-		fmt.Sprintf("CREATE SERVER %s FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host '%s', warehouse_id '%s', catalog '%s'%s)", name, f.URL, fake.Warehouse, catalog, options),
+		fmt.Sprintf("CREATE SERVER %s FOREIGN DATA WRAPPER sluice_databricks OPTIONS (host '%s', warehouse_id '%s', catalog '%s'%s)", name, url, fake.Warehouse, catalog, options),
 		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER %s OPTIONS (token '%s')", name, fake.Token),
 	}
 }

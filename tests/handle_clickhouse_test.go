@@ -1,14 +1,10 @@
 package tests
 
 import (
-	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/sluicedb/sluice/embedded/hometest"
 )
 
 // clickKeeper is a proxy over a ClickHouse that takes handles, in a database of its own, which has table item of 1000 rows, and kept, the
@@ -56,13 +52,6 @@ func TestHandlesInClickHouse(t *testing.T) {
 		want(t, conn, "ROLLBACK", "ROLLBACK")
 	}
 	want(t, conn, "BEGIN; SELECT row_count FROM sluice.materialize('TABLE item', server => 'events'); ROLLBACK; SELECT count(*) FROM keeping", "BEGIN\n1000\nROLLBACK\n5")
-	done := make(chan error, 1)
-	go func() {
-		done <- drain(context.Background(), conn, "SELECT * FROM sluice.materialize('SELECT repeat(''x'', 100) AS x FROM generate_series(1, 10000000)', server => 'events')")
-	}()
-	if err := cancelUntil(t, conn, done, 0); sqlState(err) != "57014" {
-		t.Error(err)
-	}
 	becomes(t, conn, "SELECT count(*) FROM keeping", "5")
 	want(t, conn, "SELECT count(*) FROM item", "1000")
 	want(t, conn, "SELECT count(sluice.drop_handle(handle_id)) FROM sluice.ctas_handles", "5")
@@ -74,35 +63,6 @@ func TestHandleTypesInClickHouse(t *testing.T) {
 	conn := connect(t, clickKeeper(t))
 	exec1(t, conn, `CREATE TYPE sluice_mood AS ENUM ('sad', 'ok', 'a ''b"')`)
 	sameKept(t, conn, "events")
-}
-
-// TestHandlesInClickHouseOfAKilledProxy makes a large handle in bounded memory, and kills the proxy that makes another: a second one drops
-// what is left.
-func TestHandlesInClickHouseOfAKilledProxy(t *testing.T) {
-	database := clickKeeper(t)
-	home := hometest.Start(t)
-	first := startChild(t, home.URL("postgres"))
-	name, _, _ := strings.Cut(database[strings.LastIndex(database, "/")+1:], "?")
-	conn := connect(t, proxyURL(first.addr, name))
-	want(t, conn, "SELECT row_count FROM sluice.materialize('TABLE plain', server => 'events')", "100")
-	first.resetPeak(t)
-	_, before := first.memory(t)
-	want(t, conn, "SELECT row_count FROM sluice.materialize('SELECT i, repeat(''x'', 200) AS x FROM generate_series(1, 600000) i', server => 'events', name => 'large')", "600000")
-	if peak, _ := first.memory(t); peak-before > growth {
-		t.Errorf("the proxy grew from %d to %d MiB", before, peak)
-	}
-	watch := connect(t, database)
-	want(t, watch, "SELECT count(*), sum(i), min(length(x)) FROM sluice_handle.large", "600000|180000300000|200")
-	done := make(chan error, 1)
-	go func() {
-		done <- drain(context.Background(), conn, "BEGIN; SELECT * FROM sluice.materialize('TABLE plain', server => 'events'); SELECT pg_sleep(1000)")
-	}()
-	becomes(t, watch, "SELECT count(*) FROM keeping", "3")
-	first.kill(t)
-	<-done
-	second := connect(t, proxyURL(startChild(t, home.URL("postgres")).addr, name))
-	becomes(t, second, "SELECT count(*) FROM keeping", "2")
-	want(t, second, "SELECT count(*) FROM sluice_handle.large", "600000")
 }
 
 // sameKept makes a handle at a server of values of each type that can be kept, one of what that has, and compares them with one at home.

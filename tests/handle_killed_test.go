@@ -2,8 +2,6 @@ package tests
 
 import (
 	"context"
-	"io"
-	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -83,51 +81,6 @@ func TestHandlesOfTwoProxies(t *testing.T) {
 	want(t, conn, "SELECT count(*) FROM pg_class WHERE relnamespace = 'sluice_handle'::regnamespace", "0")
 }
 
-// counting is a listener whose connections go on to another address, and whose bytes are counted, both ways.
-type counting struct {
-	net.Listener
-	bytes atomic.Int64
-}
-
-func (c *counting) Write(b []byte) (int, error) {
-	c.bytes.Add(int64(len(b)))
-	return len(b), nil
-}
-
-// countBytes relays connections to an address for the length of a test.
-func countBytes(t *testing.T, to string) *counting {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &counting{Listener: l}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			near, err := l.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("tcp", to)
-			if err != nil {
-				_ = near.Close()
-				continue
-			}
-			for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
-				wg.Go(func() {
-					_, _ = io.Copy(way[1], io.TeeReader(way[0], c))
-					_, _ = near.Close(), far.Close()
-				})
-			}
-		}
-	})
-	t.Cleanup(func() { // after the proxy, whose end ends the connections
-		_ = l.Close()
-		wg.Wait()
-	})
-	return c
-}
-
 // TestHandleRowsStay has the rows of a handle stay where they are computed (I13).
 func TestHandleRowsStay(t *testing.T) {
 	home := hometest.Start(t)
@@ -136,26 +89,26 @@ func TestHandleRowsStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	relay := countBytes(t, home.Addr())
-	config.Port = uint16(relay.Addr().(*net.TCPAddr).Port)
+	behind := newRelay(t, home.Addr())
+	config.Port = behind.port()
 	file := filepath.Join(t.TempDir(), "lake.duckdb")
 	duckExec(t, file, "CREATE TABLE item AS SELECT range::INTEGER AS id, repeat('x', 50) AS name FROM range(200000)")
 	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}}, Federation: federation()})
-	front := countBytes(t, addr)
-	through := strings.Replace(direct, home.Addr(), front.Addr().String(), 1)
+	front := newRelay(t, addr)
+	through := strings.Replace(direct, home.Addr(), front.address, 1)
 	exec(t, through, "CREATE EXTENSION sluice", "CREATE SERVER lake FOREIGN DATA WRAPPER sluice_duckdb OPTIONS (database '"+file+"', read_only 'false', handles 'true')",
 		"CREATE FOREIGN TABLE item (id int, name text) SERVER lake", "CREATE TABLE plain AS SELECT i AS id, repeat('x', 50) AS name FROM generate_series(1, 200000) i")
 	conn := connect(t, through)
 	for _, args := range []string{"'TABLE plain'", "'SELECT * FROM item WHERE id >= 0', server => 'lake'"} {
-		before := relay.bytes.Load() + front.bytes.Load()
+		before := behind.bytes.Load() + front.bytes.Load()
 		want(t, conn, "SELECT row_count FROM sluice.materialize("+args+")", "200000")
-		if moved := relay.bytes.Load() + front.bytes.Load() - before; moved > 64<<10 || moved < 100 {
+		if moved := behind.bytes.Load() + front.bytes.Load() - before; moved > 64<<10 || moved < 100 {
 			t.Errorf("%s moves %d bytes", args, moved)
 		}
 	}
-	before := relay.bytes.Load()
+	before := behind.bytes.Load()
 	want(t, conn, "SELECT count(*) FROM (TABLE item OFFSET 0) i JOIN plain USING (id)", "199999")
-	if moved := relay.bytes.Load() - before; moved < 1<<20 {
+	if moved := behind.bytes.Load() - before; moved < 1<<20 {
 		t.Errorf("what moves is not counted: %d bytes", moved)
 	}
 }

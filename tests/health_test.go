@@ -3,16 +3,19 @@ package tests
 import (
 	"io"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sluicedb/sluice/embedded/hometest"
 )
 
-// relay is a network before a server that a test takes down and up again.
+// relay is a network before a server that a test takes down and up again. It counts what passes, both ways.
 type relay struct {
+	bytes   atomic.Int64
 	server  string
 	address string
 
@@ -54,15 +57,26 @@ func (r *relay) up(t *testing.T) {
 			r.mu.Lock()
 			r.conns = append(r.conns, client, server)
 			r.mu.Unlock()
-			r.wg.Go(func() { pass(server, client) })
-			r.wg.Go(func() { pass(client, server) })
+			r.wg.Go(func() { r.pass(server, client) })
+			r.wg.Go(func() { r.pass(client, server) })
 		}
 	})
 }
 
-func pass(to, from net.Conn) {
-	_, _ = io.Copy(to, from)
+// port is that of its address, on this machine.
+func (r *relay) port() uint16 {
+	return netip.MustParseAddrPort(r.address).Port()
+}
+
+func (r *relay) pass(to, from net.Conn) {
+	_, _ = io.Copy(to, io.TeeReader(from, r))
 	_, _ = to.Close(), from.Close()
+}
+
+// Write counts what has passed.
+func (r *relay) Write(b []byte) (int, error) {
+	r.bytes.Add(int64(len(b)))
+	return len(b), nil
 }
 
 // down breaks all connections and lets none in.

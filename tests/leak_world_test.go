@@ -119,7 +119,7 @@ func (w *leakWorld) declare(t *testing.T, admin *pgx.Conn, rows string, i int) {
 	create = append(create, "IMPORT FOREIGN SCHEMA "+rows+" FROM SERVER "+postgres+" INTO "+schemas[1])
 	create = append(create, lake.Tables(duck, schemas[2], "docs", "cards", "vault")...)
 	create = append(create, "IMPORT FOREIGN SCHEMA "+rows+" LIMIT TO (people, emp, open) FROM SERVER "+postgres+" INTO "+schemas[2])
-	create = append(create, brickServer("brick_"+rows, rows, fake.Serve(t, lake.File), computesNothing)...)
+	create = append(create, brickServer("brick_"+rows, rows, fake.Serve(t, lake.File).URL, computesNothing)...)
 	for _, table := range lake.Tables("brick_"+rows, schemas[3]) {
 		create = append(create, strings.Replace(table, "table_name", "schema_name 'main', table_name", 1))
 	}

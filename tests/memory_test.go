@@ -21,9 +21,13 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sluicedb/sluice/engines"
+	"github.com/sluicedb/sluice/engines/bigquery"
 	"github.com/sluicedb/sluice/engines/clickhouse"
+	"github.com/sluicedb/sluice/engines/databricks"
 	"github.com/sluicedb/sluice/engines/duckdb"
 	"github.com/sluicedb/sluice/engines/postgres"
+	"github.com/sluicedb/sluice/engines/snowflake"
+	"github.com/sluicedb/sluice/engines/sqldb"
 	"github.com/sluicedb/sluice/engines/trino"
 	"github.com/sluicedb/sluice/proxy"
 )
@@ -37,7 +41,7 @@ func serveChild(home string) error {
 	if err != nil {
 		return err
 	}
-	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, trino.Wrapper{}, clickhouse.Wrapper{}}, Federation: federation()})
+	server, err := proxy.NewServer(proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, postgres.Wrapper{}, trino.Wrapper{}, clickhouse.Wrapper{}, bigquery.Wrapper{}, snowflake.Wrapper{}, databricks.Wrapper{}, sqldb.Wrapper{}, sqldb.SQLServer{}}, Federation: federation()})
 	if err != nil {
 		return err
 	}

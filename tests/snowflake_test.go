@@ -26,13 +26,20 @@ func flakeURL(t *testing.T, f *fake.Account) string {
 	}
 	addr := serveProxy(t, proxy.Config{Home: config, Wrappers: []engines.Wrapper{duckdb.Wrapper{}, snowflake.Wrapper{}}, Federation: federation()})
 	through := proxyURL(addr, config.Database)
-	var options []string
-	for name, value := range f.Options() {
-		options = append(options, fmt.Sprintf("%s '%s'", name, value))
-	}
-	exec(t, through, "CREATE EXTENSION sluice", "CREATE SERVER flake FOREIGN DATA WRAPPER sluice_snowflake OPTIONS ("+strings.Join(options, ", ")+")",
-		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER flake OPTIONS (user '%s', password '%s')", fake.User, strings.ReplaceAll(fake.Password, "'", "''")))
+	exec(t, through, append([]string{"CREATE EXTENSION sluice"}, flakeServer("flake", f.Options())...)...)
 	return through
+}
+
+// flakeServer declares an account.
+func flakeServer(name string, options map[string]string) []string {
+	var list []string
+	for option, value := range options {
+		list = append(list, fmt.Sprintf("%s '%s'", option, value))
+	}
+	return []string{
+		"CREATE SERVER " + name + " FOREIGN DATA WRAPPER sluice_snowflake OPTIONS (" + strings.Join(list, ", ") + ")",
+		fmt.Sprintf("CREATE USER MAPPING FOR PUBLIC SERVER %s OPTIONS (user '%s', password '%s')", name, fake.User, strings.ReplaceAll(fake.Password, "'", "''")),
+	}
 }
 
 // TestSnowflake imports tables and reads them alone and with others, governed too, and looks at what the account was sent.

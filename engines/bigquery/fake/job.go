@@ -222,15 +222,22 @@ func (p *Project) find(w http.ResponseWriter, r *http.Request) *job {
 
 func (p *Project) get(w http.ResponseWriter, r *http.Request) {
 	if j := p.find(w, r); j != nil {
-		answer(w, http.StatusOK, j.order)
+		answer(w, http.StatusOK, p.order(j))
 	}
 }
 
 func (p *Project) cancel(w http.ResponseWriter, r *http.Request) {
 	if j := p.find(w, r); j != nil {
 		j.end()
-		answer(w, http.StatusOK, map[string]any{"kind": "bigquery#jobCancelResponse", "job": j.order})
+		answer(w, http.StatusOK, map[string]any{"kind": "bigquery#jobCancelResponse", "job": p.order(j)})
 	}
+}
+
+// order is that of a job as it stands.
+func (p *Project) order(j *job) rest.Job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return *j.order
 }
 
 // await waits for a job as long as it is told to.

@@ -54,8 +54,8 @@ func columnsOf(t *rest.Table) ([]engines.Column, bool) {
 	return columns, true
 }
 
-// write runs a transaction of the DuckDB, which has tables that requests make in a schema of its own.
-func (p *Project) write(ctx context.Context, work func(tx engines.Tx) error) error {
+// transact runs a transaction of the DuckDB, which has tables that requests make in a schema of its own.
+func (p *Project) transact(ctx context.Context, work func(tx engines.Tx) error) error {
 	tx, err := p.duck.Begin(ctx)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (p *Project) makeTable(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := t.TableReference.TableId
-	if err := p.write(r.Context(), func(tx engines.Tx) error { return tx.(engines.Maker).Make(r.Context(), name, columns) }); err != nil {
+	if err := p.transact(r.Context(), func(tx engines.Tx) error { return tx.(engines.Maker).Make(r.Context(), name, columns) }); err != nil {
 		refuse(w, http.StatusConflict, "duplicate", "%s", err)
 		return
 	}
@@ -201,25 +201,38 @@ func (p *Project) load(w http.ResponseWriter, u *upload) {
 		refuse(w, http.StatusBadRequest, "invalid", "the order is not one of a load")
 		return
 	}
-	n, err := p.loadLines(c.Load.DestinationTable, &u.data)
-	p.finish(w, o, &rest.JobStatistics{Load: &rest.JobStatistics3{OutputRows: n}}, err)
+	p.write(w, o, func(ctx context.Context) (*rest.JobStatistics, error) {
+		n, err := p.loadLines(ctx, c.Load.DestinationTable, &u.data)
+		return &rest.JobStatistics{Load: &rest.JobStatistics3{OutputRows: n}}, err
+	})
 }
 
-// finish answers with a job that has ended already.
-func (p *Project) finish(w http.ResponseWriter, o *rest.Job, statistics *rest.JobStatistics, err error) {
-	o.Status, o.Statistics, o.JobReference.Location = &rest.JobStatus{State: "DONE"}, statistics, "EU"
-	if err != nil {
-		o.Status.ErrorResult = &rest.ErrorProto{Reason: "invalid", Message: pgerr.From(err).Message}
-	}
-	j := &job{fake: p, id: o.JobReference.JobId, order: o, done: make(chan struct{}), stop: func() {}, ctx: context.Background()}
-	close(j.done)
+// write starts a job that writes, and answers with it.
+func (p *Project) write(w http.ResponseWriter, o *rest.Job, work func(ctx context.Context) (*rest.JobStatistics, error)) {
+	o.Status, o.JobReference.Location = &rest.JobStatus{State: "RUNNING"}, "EU"
+	j := &job{fake: p, id: o.JobReference.JobId, order: o, done: make(chan struct{})}
+	j.ctx, j.stop = context.WithCancel(context.Background())
+	begun := *o
 	p.mu.Lock()
 	p.jobs[j.id] = j
 	p.mu.Unlock()
-	answer(w, http.StatusOK, o)
+	p.Running.Add(1)
+	go func() {
+		defer close(j.done)
+		defer p.Running.Add(-1)
+		statistics, err := work(j.ctx)
+		ended := &rest.JobStatus{State: "DONE"}
+		if err != nil {
+			ended.ErrorResult = &rest.ErrorProto{Reason: "invalid", Message: pgerr.From(err).Message}
+		}
+		p.mu.Lock()
+		o.Status, o.Statistics = ended, statistics
+		p.mu.Unlock()
+	}()
+	answer(w, http.StatusOK, &begun)
 }
 
-func (p *Project) loadLines(to *rest.TableReference, data io.Reader) (n int64, err error) {
+func (p *Project) loadLines(ctx context.Context, to *rest.TableReference, data io.Reader) (n int64, err error) {
 	t := p.table(to.TableId)
 	if t == nil {
 		return 0, pgerr.New(pgerr.UndefinedTable, "Not found: Table %s", to.TableId)
@@ -228,8 +241,8 @@ func (p *Project) loadLines(to *rest.TableReference, data io.Reader) (n int64, e
 	for i, f := range t.Schema.Fields {
 		names[i] = f.Name
 	}
-	err = p.write(context.Background(), func(tx engines.Tx) error {
-		n, err = tx.Insert(context.Background(), engines.Target{Relation: to.TableId}, names, &lines{fields: t.Schema.Fields, from: json.NewDecoder(data)})
+	err = p.transact(ctx, func(tx engines.Tx) error {
+		n, err = tx.Insert(ctx, engines.Target{Relation: to.TableId}, names, &lines{fields: t.Schema.Fields, from: json.NewDecoder(data)})
 		return err
 	})
 	return n, err
@@ -300,19 +313,21 @@ func (p *Project) change(w http.ResponseWriter, o *rest.Job, q engines.Query) {
 		return
 	}
 	columns, _ := columnsOf(t)
-	var n int64
-	err := p.duck.(engines.Keeper).Forget(context.Background(), m[1])
-	if err == nil {
-		err = p.write(context.Background(), func(tx engines.Tx) error {
-			var ok bool
-			var err error
-			if n, ok, err = tx.(engines.Maker).Fill(context.Background(), m[1], columns, engines.Query{SQL: p.placed(m[2]), Args: q.Args}); err == nil && !ok {
-				err = pgerr.New("42804", "Query column 1 has type INT64 which cannot be inserted into column a, which has type STRING at [1:1]")
-			}
-			return err
-		})
-	}
-	p.finish(w, o, &rest.JobStatistics{Query: &rest.JobStatistics2{NumDmlAffectedRows: n}}, err)
+	p.write(w, o, func(ctx context.Context) (*rest.JobStatistics, error) {
+		var n int64
+		err := p.duck.(engines.Keeper).Forget(ctx, m[1])
+		if err == nil {
+			err = p.transact(ctx, func(tx engines.Tx) error {
+				var ok bool
+				var err error
+				if n, ok, err = tx.(engines.Maker).Fill(ctx, m[1], columns, engines.Query{SQL: p.placed(m[2]), Args: q.Args}); err == nil && !ok {
+					err = pgerr.New("42804", "Query column 1 has type INT64 which cannot be inserted into column a, which has type STRING at [1:1]")
+				}
+				return err
+			})
+		}
+		return &rest.JobStatistics{Query: &rest.JobStatistics2{NumDmlAffectedRows: n}}, err
+	})
 }
 
 // Made are the tables that requests have made, those that were dropped too.

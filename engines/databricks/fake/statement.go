@@ -173,7 +173,7 @@ func (s *statement) part(n int) (link, error) {
 		return link{}, err
 	}
 	s.number, s.content = n, out.Bytes()
-	s.latest = link{Chunk: n, Rows: rows + failed, URL: fmt.Sprintf("%s/files/%s/%d?signature=x", s.fake.URL, s.id, n), Headers: map[string]string{"X-Storage": "yes"}}
+	s.latest = link{Chunk: n, Rows: rows + failed, URL: fmt.Sprintf("/files/%s/%d?signature=x", s.id, n), Headers: map[string]string{"X-Storage": "yes"}}
 	if s.ahead != nil || failed > 0 {
 		next := n + 1
 		s.latest.Next = &next

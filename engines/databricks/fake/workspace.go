@@ -287,6 +287,7 @@ func (f *Workspace) chunk(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, http.StatusBadRequest, "BAD_REQUEST", "%v", err)
 		return
 	}
+	l.URL = "http://" + r.Host + l.URL // by the way that its reader has come
 	f.answer(w, http.StatusOK, map[string]any{"external_links": []link{l}})
 }
 
