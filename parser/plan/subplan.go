@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -168,8 +169,6 @@ func columnFor(c scopeColumn) (catalog.Column, bool) {
 		ok = false
 	}
 	out.TypeName += modifier
-	if c.remote != "" && c.remote != c.name {
-		out.Options = map[string]string{"column_name": c.remote}
-	}
+	out.Options = map[string]string{"column_name": cmp.Or(c.remote, c.name)} // as it is written: no dialect is to fold it
 	return out, ok
 }

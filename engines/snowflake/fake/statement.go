@@ -127,6 +127,9 @@ func (s *statement) compute() {
 
 // open makes the stream, while which is open nothing is changed.
 func (s *statement) open(q engines.Query) (err error) {
+	if name := misnamed(q.SQL); name != "" {
+		return pgerr.New(pgerr.UndefinedColumn, "invalid identifier %s", name)
+	}
 	s.fake.reading.RLock()
 	if s.stream, err = s.fake.duck.Open(s.ctx, q); err != nil {
 		s.fake.reading.RUnlock()
