@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +91,7 @@ func TestRealSparkTwin(t *testing.T) {
 			}
 		}
 	})
+	t.Run("probes", func(t *testing.T) { probeSpark(t, remote) })
 	t.Run("handles", func(t *testing.T) {
 		exec(t, through, "ALTER SERVER brick OPTIONS (ADD schema 'default', ADD handles 'true')")
 		exec1(t, conn, "CREATE TABLE sluice_handle.h AS "+keptByTrino)
@@ -104,6 +106,39 @@ func TestRealSparkTwin(t *testing.T) {
 		exec(t, through, fmt.Sprintf("ALTER SERVER brick OPTIONS (SET connect_timeout '%d')", 31+i)) // which is asked anew
 		want(t, conn, "SELECT count(*) FROM twin", "55000")
 		remote.Exec(t, "SET spark.sql.ansi.enabled = true", "SET spark.sql.session.timeZone = UTC")
+	}
+}
+
+// probeSpark runs small ones of the statements by which servers are certified: it holds results whole, and cannot be certified itself.
+func probeSpark(t *testing.T, remote *sparktest.Server) {
+	e, err := databricks.Wrapper{}.Open(t.Context(), engines.Server{Name: "brick", Options: map[string]string{"host": remote.URL, "warehouse_id": sparktest.Warehouse, "catalog": sparktest.Catalog},
+		Mapping: map[string]string{"token": sparktest.Token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	p, err := e.(engines.Certifiable).Probes(t.Context())
+	if err != nil || !strings.HasPrefix(p.Version, "Databricks of Spark 4.") {
+		t.Fatalf("%q, %v", p.Version, err)
+	}
+	s, err := e.Open(t.Context(), engines.Query{SQL: p.Rows(3, 2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b, err := s.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := b.(engines.Columns).Record; r.NumRows() != 3 || r.Column(0).ValueStr(2) != "2" || r.Column(1).ValueStr(0) != "xx" || s.Fields()[0].OID != 20 || s.Fields()[1].OID != 25 {
+		t.Errorf("%v of %+v", r, s.Fields())
+	}
+	for sql, want := range p.Errors {
+		_, err := e.Open(t.Context(), engines.Query{SQL: sql})
+		var pe *pgconn.PgError
+		if !errors.As(err, &pe) || pe.Code != want {
+			t.Errorf("%s: %v, not %s", sql, err, want)
+		}
 	}
 }
 

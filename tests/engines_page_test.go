@@ -19,6 +19,7 @@ import (
 	bigfake "github.com/sluicedb/sluice/engines/bigquery/fake"
 	"github.com/sluicedb/sluice/engines/clickhouse"
 	"github.com/sluicedb/sluice/engines/databricks"
+	brickfake "github.com/sluicedb/sluice/engines/databricks/fake"
 	"github.com/sluicedb/sluice/engines/duckdb"
 	"github.com/sluicedb/sluice/engines/postgres"
 	"github.com/sluicedb/sluice/engines/snowflake"
@@ -63,7 +64,10 @@ var listedEngines = []listedEngine{
 		s.Options["protocol"], s.Options["port"] = "http", clickhousetest.Start(t).HTTP
 		return s
 	}},
-	{"ClickHouse of chdb", "clickhouse.md", clickhouse.Wrapper{}, "", func(t *testing.T) engines.Server {
+	{"current ClickHouse", "clickhouse.md", clickhouse.Wrapper{}, "", func(t *testing.T) engines.Server {
+		return clickhouseAt(clickhousetest.Current(t))
+	}},
+	{"current ClickHouse over HTTP", "clickhouse.md", clickhouse.Wrapper{}, "", func(t *testing.T) engines.Server {
 		s := chdbtest.Start(t)
 		return engines.Server{Options: map[string]string{"protocol": "http", "host": s.Host, "port": s.Port}, Mapping: map[string]string{"user": chdbtest.User, "password": chdbtest.Password}}
 	}},
@@ -89,6 +93,9 @@ var fakes = map[string]func(t *testing.T) engines.Server{
 		p := bigfake.Start(t)
 		return engines.Server{Options: map[string]string{"project": bigfake.Name, "endpoint": p.URL, "storage_endpoint": p.Address}, Mapping: map[string]string{"access_token": bigfake.Token}}
 	},
+	"Databricks": func(t *testing.T) engines.Server {
+		return engines.Server{Options: map[string]string{"host": brickfake.Start(t).URL, "warehouse_id": brickfake.Warehouse}, Mapping: map[string]string{"token": brickfake.Token}}
+	},
 	"SQL Server": func(t *testing.T) engines.Server {
 		m := tdstest.Start(t, hometest.Database(t, hometest.Start(t)))
 		return engines.Server{Options: map[string]string{"host": "127.0.0.1", "port": strconv.Itoa(m.Port), "database": "sales", "sslmode": "disable"},
@@ -112,7 +119,7 @@ const slowest = "SQL Server"
 func TestRealEnginesPage(t *testing.T) {
 	registry.Need(t)
 	enginesPage(t, func(e listedEngine) bool {
-		return e.name == "Trino" || e.name == "ClickHouse of chdb" || e.name == slowest
+		return e.name == "Trino" || e.name == "current ClickHouse" || e.name == "current ClickHouse over HTTP" || e.name == slowest
 	})
 }
 
@@ -174,9 +181,6 @@ func (e listedEngine) line(t *testing.T) string {
 	if start == nil {
 		start, kind = fakes[e.name], "fake"
 	}
-	if start == nil {
-		return fmt.Sprintf("%s — | — | fake | %s |", e.title(), dialect.Shipped(d))
-	}
 	s := start(t)
 	s.Name = "certified"
 	engine, err := e.wrapper.Open(context.Background(), s)
@@ -213,7 +217,8 @@ func (e listedEngine) line(t *testing.T) string {
 	return fmt.Sprintf("%s %s | %s | %s | %s |", e.title(), version, strings.Join(terminals, ", "), kind, dialect.Shipped(d))
 }
 
-func clickhouseServer(t *testing.T) engines.Server {
-	s := clickhousetest.Start(t)
+func clickhouseServer(t *testing.T) engines.Server { return clickhouseAt(clickhousetest.Start(t)) }
+
+func clickhouseAt(s *clickhousetest.Server) engines.Server {
 	return engines.Server{Options: map[string]string{"host": s.Host, "port": s.Port}, Mapping: map[string]string{"user": "analyst", "password": "secret"}}
 }

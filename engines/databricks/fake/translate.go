@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// toDuckDB are the words of a statement that DuckDB has others for.
+// toDuckDB are the words of a statement that DuckDB has others for, and none for the order of a range, which comes in it.
 var toDuckDB = strings.NewReplacer("information_schema.", "fake_information.", "TIMESTAMP_NTZ", "timestamp", "TIMESTAMP", "timestamptz", " div ", " // ",
-	"startswith(", "starts_with(", "octet_length(", "strlen(", "explode(", "unnest(", "element_at(", "list_extract(", "raise_error(", "error(")
+	"startswith(", "starts_with(", "octet_length(", "strlen(", "explode(", "unnest(", "element_at(", "list_extract(", "raise_error(", "error(", " AS t (i) ORDER BY i", " AS t (i)")
 
 var (
 	parameterNames = regexp.MustCompile(`:p(\d+)`)
@@ -29,7 +29,7 @@ func (f *Workspace) translate(sql string) string {
 	if f.NoANSI.Load() {
 		common = "string"
 	}
-	sql = strings.NewReplacer("current_timezone()", "'"+zone+"'", "typeof(coalesce('1', 1))", "'"+common+"'").Replace(sql)
+	sql = strings.NewReplacer("current_timezone()", "'"+zone+"'", "typeof(coalesce('1', 1))", "'"+common+"'", "version()", "'"+Version+"'").Replace(sql)
 	sql = rowsOfJSON.ReplaceAllString(sql, "CAST(CAST($1 AS JSON) AS VARCHAR[][])")
 	sql = listsOfJSON.ReplaceAllString(sql, "CAST(CAST($1 AS JSON) AS $2[])")
 	return parts.ReplaceAllStringFunc(sql, func(part string) string {

@@ -54,6 +54,7 @@ type Workspace struct {
 
 // What the workspace accepts.
 const (
+	Version      = "4.0.0 0123456789abcdef"
 	Token        = "dapi-secret"
 	Warehouse    = "0123456789abcdef"
 	ClientID     = "principal"
