@@ -165,10 +165,14 @@ func (imp *importing) table(t *engines.Table) error {
 }
 
 // byDefault gives a column its remote default, where home knows all that this is made of: an import does not fail for a value that
-// concerns none of the rows that are there.
-func byDefault(t *engines.Table, c *engines.Column, table, column string) string {
+// concerns none of the rows that are there. A text that would do more than that, empty then, is not passed on: the remote side has written it.
+func (imp *importing) byDefault(t *engines.Table, c *engines.Column, table, column string) string {
 	set := "ALTER FOREIGN TABLE " + table + " ALTER COLUMN " + ident(column) + " SET DEFAULT " + c.Default
 	said := fmt.Sprintf("column %q of table %q was left without its default: ", c.Name, t.Name)
+	if parsed, err := pg_query.Parse(set); err != nil || len(parsed.Stmts) != 1 || len(parsed.Stmts[0].Stmt.GetAlterTableStmt().GetCmds()) != 1 {
+		imp.notices = append(imp.notices, warning("", "%sit is no expression that Postgres reads", said))
+		return ""
+	}
 	return "DO " + literal("BEGIN EXECUTE "+literal(set)+"; EXCEPTION WHEN OTHERS THEN RAISE WARNING USING MESSAGE = "+literal(said)+" || SQLERRM; END")
 }
 
@@ -203,7 +207,9 @@ func (imp *importing) columns(t *engines.Table, table string) (definitions, late
 		definition += imp.clauses(c)
 		definitions = append(definitions, definition)
 		if c.Default != "" && imp.options.defaults {
-			later = append(later, byDefault(t, c, table, name))
+			if sql := imp.byDefault(t, c, table, name); sql != "" {
+				later = append(later, sql)
+			}
 		}
 		if c.Comment != "" {
 			later = append(later, "COMMENT ON COLUMN "+table+"."+ident(name)+" IS "+literal(c.Comment))

@@ -124,3 +124,24 @@ func TestImportRuns(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestImportDefaults takes over what stands behind DEFAULT at the remote side, and nothing that would do more.
+func TestImportDefaults(t *testing.T) {
+	for text, taken := range map[string]bool{
+		"1": true, "'a'::text": true, "now()": true, "nextval('other.s'::regclass)": true, "'; DROP TABLE x; --'::text": true,
+		"1; DROP TABLE x": false, "1, ALTER COLUMN b SET DEFAULT 2": false, "1, OWNER TO joe": false, "": true, "(": false,
+	} {
+		tables := []engines.Table{{Name: "t", Columns: []engines.Column{{Name: "a", Type: "integer", Default: text}, {Name: "b", Type: "integer"}}}}
+		statements, notices, err := runImport(t, "IMPORT FOREIGN SCHEMA s FROM SERVER l INTO o OPTIONS (import_default 'true')", tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := 2 // that the schema is there, and the table
+		if taken && text != "" {
+			said++
+		}
+		if len(statements) != said || taken != (len(notices) == 0) {
+			t.Errorf("%s: %v %v", text, statements, notices)
+		}
+	}
+}
