@@ -10,7 +10,7 @@ import (
 // TestHandlesInDatabricks makes handles at a workspace, of what it computes and of what home does, and has them go.
 func TestHandlesInDatabricks(t *testing.T) {
 	f := fake.Start(t, "CREATE SCHEMA keeper", "CREATE TABLE keeper.item AS SELECT i::INTEGER AS id, 'item ' || i AS name FROM range(1000) r(i)")
-	through := brickURL(t, f, ", schema 'keeper', handles 'true'")
+	through := brickURL(t, f, ", schema 'Keeper', handles 'true'")
 	exec(t, through, "CREATE FOREIGN TABLE item (id int, name text) SERVER brick", "CREATE TABLE plain AS SELECT generate_series(1, 100) AS a",
 		"CREATE FOREIGN TABLE kept (table_schema text, table_name text) SERVER brick OPTIONS (schema_name 'fake_information', table_name 'tables')",
 		"CREATE VIEW keeping AS SELECT table_name FROM kept WHERE table_schema = 'keeper' AND table_name <> 'item'")

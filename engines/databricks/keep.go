@@ -54,7 +54,7 @@ func (e *Engine) Declare(columns []engines.Column) ([]map[string]string, error) 
 
 // Kept lists the tables whose names begin with prefix, in the server's schema.
 func (e *Engine) Kept(ctx context.Context, prefix string) ([]string, error) {
-	rows, err := e.texts(ctx, engines.Query{SQL: "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 AND startswith(table_name, $2) ORDER BY 1", Args: []*string{&e.schema, &prefix}})
+	rows, err := e.texts(ctx, engines.Query{SQL: "SELECT table_name FROM information_schema.tables WHERE lower(table_schema) = lower($1) AND startswith(table_name, $2) ORDER BY 1", Args: []*string{&e.schema, &prefix}})
 	names := make([]string, len(rows))
 	for i, r := range rows {
 		names[i] = r[0]
