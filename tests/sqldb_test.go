@@ -215,10 +215,10 @@ func TestSQLGoverned(t *testing.T) {
 		exec(t, w.through, "CREATE POLICY more ON "+schema+".numbers TO sql_reader USING (t = 'ONE')", "SECURITY LABEL FOR sluice ON COLUMN "+schema+".numbers.t IS 'MASKED WITH FUNCTION sluice.mask_partial(t, 1, ''*'', 1)'")
 		rows(t, conn, "RESET sluice.route")
 		for sql, answer := range map[string]string{
-			"SELECT id, a, t, s FROM %s.numbers ORDER BY id":                        "1|5|o*e|1\n2|NULL|O*E|1\n6|5|*|1",
-			"SELECT count(*) FROM %s.numbers WHERE s = 7 OR t = 'one' OR t = 'ONE'": "0",
-			"SELECT max(id) FROM %s.numbers WHERE a = 5 OR id = 3":                  "6",
-			"SELECT x.id, y.t FROM %[1]s.numbers x JOIN %[1]s.numbers y USING (id)": "1|o*e\n2|O*E\n6|*",
+			"SELECT id, a, t, s FROM %s.numbers ORDER BY id":                                    "1|5|o*e|1\n2|NULL|O*E|1\n6|5|*|1",
+			"SELECT count(*) FROM %s.numbers WHERE s = 7 OR t = 'one' OR t = 'ONE'":             "0",
+			"SELECT max(id) FROM %s.numbers WHERE a = 5 OR id = 3":                              "6",
+			"SELECT x.id, y.t FROM %[1]s.numbers x JOIN %[1]s.numbers y USING (id) ORDER BY id": "1|o*e\n2|O*E\n6|*",
 		} {
 			want(t, conn, fmt.Sprintf(sql, schema), answer)
 		}
