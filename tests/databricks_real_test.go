@@ -3,8 +3,6 @@ package tests
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,27 +57,7 @@ func TestRealSparkTwin(t *testing.T) {
 	exec1(t, plain, "SET TimeZone = 'UTC'")
 	exec1(t, conn, "SET TimeZone = 'UTC'")
 	exec1(t, conn, "SET search_path = own")
-	files, err := filepath.Glob("testdata/databricks/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".sql"), func(t *testing.T) {
-			for sql := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(string(text)), ";"), ";\n") {
-				want := answerOf(t, plain, sql, nil)
-				if got := answerOf(t, conn, sql, nil); got != want {
-					t.Errorf("%s\n got: %s\nwant: %s", sql, got, want)
-				}
-				if plan := rows(t, conn, "EXPLAIN "+sql); !strings.Contains(plan, "Route: remote") {
-					t.Errorf("%s\n%.300s", sql, plan)
-				}
-			}
-		})
-	}
+	compareTwins(t, "testdata/databricks", plain, conn)
 	t.Run("averages", func(t *testing.T) { // whose parts are computed there
 		for _, sql := range sparkAverages {
 			want := answerOf(t, plain, sql, nil)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/sluicedb/sluice/internal/trinotest"
 )
 
@@ -58,7 +60,12 @@ func TestRealTrinoTwin(t *testing.T) {
 	exec1(t, plain, "SET TimeZone = 'UTC'")
 	exec1(t, conn, "SET TimeZone = 'UTC'")
 	exec1(t, conn, "SET search_path = own")
-	files, err := filepath.Glob("testdata/trino/*.sql")
+	compareTwins(t, "testdata/trino", plain, conn)
+}
+
+// compareTwins has each statement of a directory answered at conn, as a whole by a server, as it is at plain.
+func compareTwins(t *testing.T, dir string, plain, conn *pgx.Conn) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.sql"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
 	}

@@ -34,9 +34,12 @@ func (l *sqLite) strict() bool { return true }
 
 func (l *sqLite) placeholder(int) string { return "?" }
 
-// connect opens the file. A schema's own functions and triggers are not trusted.
-func (l *sqLite) connect(ctx context.Context) (*connection, error) {
-	conn, err := (&sqlite3.SQLiteDriver{}).Open(l.dsn)
+// connect opens the file for reading.
+func (l *sqLite) connect(ctx context.Context) (*connection, error) { return l.open(ctx, l.dsn) }
+
+// open opens the file as a data source name says. A schema's own functions and triggers are not trusted.
+func (l *sqLite) open(ctx context.Context, dsn string) (*connection, error) {
+	conn, err := (&sqlite3.SQLiteDriver{}).Open(dsn)
 	if err != nil {
 		return nil, l.unable(err)
 	}

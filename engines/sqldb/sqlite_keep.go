@@ -3,8 +3,6 @@ package sqldb
 import (
 	"context"
 
-	"github.com/mattn/go-sqlite3"
-
 	"github.com/sluicedb/sluice/engines/keep"
 )
 
@@ -31,16 +29,5 @@ func (l *sqLite) keeping() *keeping {
 	}
 }
 
-// writable opens the file, which must be there.
-func (l *sqLite) writable(ctx context.Context) (*connection, error) {
-	conn, err := (&sqlite3.SQLiteDriver{}).Open(l.written)
-	if err != nil {
-		return nil, l.unable(err)
-	}
-	c := &connection{Conn: conn}
-	if err := c.execute(ctx, "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
-		_ = c.Close()
-		return nil, l.unable(err)
-	}
-	return c, nil
-}
+// writable opens the file, which must be there, for writing.
+func (l *sqLite) writable(ctx context.Context) (*connection, error) { return l.open(ctx, l.written) }
