@@ -3,7 +3,6 @@ package bigquery
 import (
 	"context"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/sluicedb/sluice/engines"
@@ -20,7 +19,7 @@ type Engine struct {
 	handles  bool
 	limits   limits
 
-	canceling sync.WaitGroup // requests that are under way and that nobody waits for
+	background engines.Background
 }
 
 // limits are what the server's options allow a job.
@@ -79,7 +78,7 @@ func (e *Engine) Estimate(ctx context.Context, q engines.Query) (string, error) 
 
 // Close waits for the requests that cancel jobs.
 func (e *Engine) Close() error {
-	e.canceling.Wait()
+	e.background.Close()
 	e.client.close()
 	return nil
 }

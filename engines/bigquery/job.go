@@ -100,7 +100,7 @@ func (e *Engine) submit(ctx context.Context, q engines.Query) (*result, error) {
 	done := make(chan outcome, 1)
 	job := e.job(q)
 	ref := job.JobReference
-	e.canceling.Go(func() {
+	e.background.Go(func() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), submitted)
 		defer stop()
 		answer, err := e.insert(ctx, job)
@@ -123,7 +123,7 @@ func (e *Engine) submit(ctx context.Context, q engines.Query) (*result, error) {
 		}
 		return r, nil
 	case <-ctx.Done():
-		e.canceling.Go(func() {
+		e.background.Go(func() {
 			if got := <-done; got.err == nil {
 				e.cancel(ref)
 			}
@@ -210,17 +210,16 @@ func (e *Engine) dryRun(ctx context.Context, q engines.Query) (int64, error) {
 	return answer.Statistics.TotalBytesProcessed, nil
 }
 
-// cancelled is how long a request to cancel a job may take.
-const cancelled = 10 * time.Second
-
 // cancel ends a job. It does not wait for that.
 func (e *Engine) cancel(job *rest.JobReference) {
-	e.canceling.Go(func() {
-		ctx, stop := context.WithTimeout(context.Background(), cancelled)
-		defer stop()
-		_, _ = call(ctx, e.client, func(ctx context.Context) (*rest.JobCancelResponse, error) { // one that has ended needs none
+	e.background.Cancel(func(ctx context.Context) error {
+		_, err := call(ctx, e.client, func(ctx context.Context) (*rest.JobCancelResponse, error) {
 			return e.client.rest.Jobs.Cancel(e.project, job.JobId).Location(job.Location).Context(ctx).Do()
 		})
+		if err != nil {
+			return failure(err)
+		}
+		return nil
 	})
 }
 

@@ -46,7 +46,7 @@ func (e *Engine) Insert(ctx context.Context, table string, columns []keep.Column
 	from, to := io.Pipe()
 	within, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l := &load{e: e, columns: columns, order: order, to: to, stop: stop, done: make(chan struct{})}
-	e.canceling.Go(func() {
+	e.background.Go(func() {
 		defer close(l.done)
 		l.job, l.err = e.client.rest.Jobs.Insert(e.project, order).Media(from, googleapi.ChunkSize(uploadChunk), googleapi.ContentType("application/octet-stream")).Context(within).Do()
 		_ = from.CloseWithError(io.ErrClosedPipe)

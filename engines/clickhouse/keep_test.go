@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -181,6 +182,49 @@ func TestKeepCancelled(t *testing.T) {
 		if names, err := e.Kept(t.Context(), "keep_"); err != nil || len(names) > 0 {
 			t.Errorf("%s: %v: %v", protocol, names, err)
 		}
+	}
+}
+
+// TestKeepLost has a network go, while rows are written, that the server hears of first: an error that says so, and not that of the
+// write, which was only woken.
+func TestKeepLost(t *testing.T) {
+	s := server(t, "DROP DATABASE IF EXISTS keeper", "CREATE DATABASE keeper")
+	l := listen(t)
+	var all sync.WaitGroup
+	t.Cleanup(all.Wait)
+	t.Cleanup(func() { _ = l.Close() })
+	all.Go(func() {
+		for client, err := l.Accept(); err == nil; client, err = l.Accept() {
+			remote, err := net.Dial("tcp", net.JoinHostPort(s.Options["host"], s.Options["port"]))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			all.Go(func() { _, _ = io.Copy(client, remote) })
+			all.Go(func() {
+				_, _ = io.CopyN(remote, client, 4<<20)
+				time.Sleep(200 * time.Millisecond) // in which what is between here and there fills up, and a write waits
+				_, _ = client.(*net.TCPConn).CloseWrite(), remote.Close()
+				<-t.Context().Done() // nothing of what comes is read
+				_ = client.Close()
+			})
+		}
+	})
+	far := elsewhere(s, l)
+	far.Options["database"], far.Options["handles"] = "keeper", "true"
+	tx, err := open(t, far).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.(engines.Maker).Make(t.Context(), "keep_1", []engines.Column{{Name: "a", Type: "text"}}); err != nil {
+		t.Fatal(err)
+	}
+	target := engines.Target{Options: map[string]string{"table_name": "keep_1"}}
+	if _, err := tx.Insert(t.Context(), target, []string{"a"}, textsOf(1, 1<<20, []string{strings.Repeat("x", 1<<20)})); code(err) != "08006" {
+		t.Error(err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -27,8 +27,7 @@ import (
 func relayed(t *testing.T, s engines.Server, listener net.Listener, copy func(dst net.Conn, src io.Reader)) engines.Server {
 	t.Helper()
 	address := net.JoinHostPort(s.Options["host"], s.Options["port"])
-	s.Options = maps.Clone(s.Options)
-	_, s.Options["port"], _ = net.SplitHostPort(listener.Addr().String())
+	s = elsewhere(s, listener)
 	var all sync.WaitGroup
 	t.Cleanup(all.Wait)
 	t.Cleanup(func() { _ = listener.Close() })
@@ -48,6 +47,13 @@ func relayed(t *testing.T, s engines.Server, listener net.Listener, copy func(ds
 			all.Go(func() { defer both(); copy(client, remote) })
 		}
 	})
+	return s
+}
+
+// elsewhere is a server by another address.
+func elsewhere(s engines.Server, listener net.Listener) engines.Server {
+	s.Options = maps.Clone(s.Options)
+	s.Options["host"], s.Options["port"], _ = net.SplitHostPort(listener.Addr().String())
 	return s
 }
 

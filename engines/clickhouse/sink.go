@@ -81,8 +81,8 @@ func (s *sink) send(ctx context.Context, out []byte) error {
 	stop := s.connection.watch(ctx)
 	defer stop()
 	if err := s.connection.transport.send(out); err != nil {
-		s.connection.interrupt() // so that the reader ends
-		if told := <-s.said; isRemote(told) {
+		s.connection.interrupt()                                  // so that the reader ends
+		if told := <-s.said; isRemote(told) || interrupted(err) { // or the reader has ended, and interrupted this
 			err = told
 		}
 		return s.refused(ctx, err)

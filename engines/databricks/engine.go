@@ -2,7 +2,6 @@ package databricks
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,8 +19,8 @@ type Engine struct {
 	schema    string // of tables that name none
 	handles   bool
 
-	checked   atomic.Pointer[time.Time] // when the warehouse was found to be set as statements need it
-	canceling sync.WaitGroup            // requests to cancel that are under way
+	checked    atomic.Pointer[time.Time] // when the warehouse was found to be set as statements need it
+	background engines.Background
 }
 
 var _ engines.Engine = (*Engine)(nil)
@@ -66,7 +65,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 
 // Close waits for the requests that cancel statements.
 func (e *Engine) Close() error {
-	e.canceling.Wait()
+	e.background.Close()
 	e.client.api.CloseIdleConnections()
 	return nil
 }

@@ -162,15 +162,10 @@ func (e *Engine) links(ctx context.Context, id string, chunk int) (*result, erro
 	return &r, err
 }
 
-// cancelled is how long a request to cancel a statement may take.
-const cancelled = 10 * time.Second
-
 // cancel ends a statement at the warehouse. It does not wait for that.
 func (e *Engine) cancel(id string) {
-	e.canceling.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), cancelled)
-		defer cancel()
-		_ = e.client.call(ctx, "POST", statementsPath+"/"+id+"/cancel", nil, nil) // one that has ended needs none
+	e.background.Cancel(func(ctx context.Context) error {
+		return e.client.call(ctx, "POST", statementsPath+"/"+id+"/cancel", nil, nil)
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -25,7 +24,7 @@ type Engine struct {
 	schema  string
 	handles bool
 
-	canceling sync.WaitGroup // requests to cancel that are under way
+	background engines.Background
 }
 
 var _ engines.Engine = (*Engine)(nil)
@@ -48,6 +47,7 @@ func (e *Engine) Open(ctx context.Context, q engines.Query) (engines.Stream, err
 		s.Close(false)
 		return nil, pgerr.AtServer(e.server, pgerr.Interrupted(ctx, err))
 	}
+	s.pause()
 	return columnar.NewStream(e.server, s.fields(), s), nil
 }
 
@@ -68,20 +68,28 @@ func (e *Engine) Ping(ctx context.Context) error {
 
 // Close waits for the requests that cancel statements.
 func (e *Engine) Close() error {
-	e.canceling.Wait()
+	e.background.Close()
 	e.client.http.CloseIdleConnections()
 	return nil
 }
 
-// cancelled is how long a request to cancel a statement may take.
-const cancelled = 10 * time.Second
-
 // cancel ends a statement at the cluster. It does not wait for that.
 func (e *Engine) cancel(next *url.URL) {
-	e.canceling.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), cancelled)
-		defer cancel()
-		_ = e.client.call(ctx, http.MethodDelete, next, "", "", &bytes.Buffer{}) // one that has ended needs none
+	e.background.Cancel(func(ctx context.Context) error {
+		return e.client.call(ctx, http.MethodDelete, next, "", "", &bytes.Buffer{})
+	})
+}
+
+// keepAlive is how often a cluster hears of a client that pauses. It forgets a statement that it has not been asked about for
+// query.client.timeout, which is five minutes unless somebody has it be less, and five seconds at least.
+const keepAlive = 4 * time.Second
+
+// wait tells the cluster that the next page is still wanted, until ctx ends.
+func (e *Engine) wait(ctx context.Context, next *url.URL) {
+	e.background.While(ctx, func(ctx context.Context) {
+		for pause(ctx, keepAlive) == nil {
+			_ = e.client.call(ctx, http.MethodHead, next, "", "", &bytes.Buffer{}) // who reads on learns what became of it
+		}
 	})
 }
 

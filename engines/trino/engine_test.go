@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sluicedb/sluice/engines"
 )
@@ -180,6 +181,32 @@ func TestLeft(t *testing.T) {
 				t.Errorf("deleted %s", path)
 			}
 		})
+	}
+}
+
+// TestRealPaused reads on after a pause that is longer than the cluster waits to be asked.
+func TestRealPaused(t *testing.T) {
+	t.Parallel()
+	s, err := open(t, server(t)).Open(t.Context(), engines.Query{SQL: "SELECT orderkey, comment FROM tpch.sf1.lineitem WHERE orderkey <= 600000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for rows := 0; ; {
+		b, err := s.Next(t.Context())
+		if err == io.EOF {
+			if rows != 600572 {
+				t.Errorf("%d rows", rows)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows == 0 {
+			time.Sleep(15 * time.Second)
+		}
+		rows += b.NumRows()
 	}
 }
 

@@ -22,6 +22,7 @@ type source struct {
 	table  table
 	record arrow.RecordBatch // that was given out last, or that the first page had
 	first  bool              // record was not given out yet
+	wake   func()            // ends that the cluster is told to wait, nil where it is not
 }
 
 // begin hands in a statement and reads pages until one says what columns there are. A statement that fails is no more at the server;
@@ -78,8 +79,10 @@ func (s *source) fields() []engines.Field {
 
 // Next returns the rows of the next page that has some.
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	s.resume()
 	if s.first {
 		s.first = false
+		s.pause()
 		return s.record, nil
 	}
 	s.release()
@@ -93,10 +96,27 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		}
 		if rows > 0 {
 			s.record = s.table.record(rows)
+			s.pause()
 			return s.record, nil
 		}
 	}
 	return nil, io.EOF
+}
+
+// pause has the cluster wait until somebody reads on.
+func (s *source) pause() {
+	if s.next != nil {
+		ctx, wake := context.WithCancel(context.Background())
+		s.engine.wait(ctx, s.next)
+		s.wake = wake
+	}
+}
+
+func (s *source) resume() {
+	if s.wake != nil {
+		s.wake()
+		s.wake = nil
+	}
 }
 
 func (s *source) release() {
@@ -108,6 +128,7 @@ func (s *source) release() {
 
 // Close frees the rows, and ends the statement where it has not come to its end.
 func (s *source) Close(complete bool) {
+	s.resume()
 	s.release()
 	for _, c := range s.table.columns {
 		c.builder.Release()

@@ -16,7 +16,8 @@ import (
 	"github.com/sluicedb/sluice/internal/registry"
 )
 
-// Server is a server that runs, without passwords: whoever asks says who he is. Its catalogs are tpch and memory.
+// Server is a server that runs, without passwords: whoever asks says who he is. Its catalogs are tpch and memory. A statement that it is
+// not asked about for ten seconds it forgets.
 type Server struct{ Host, Port string }
 
 // Address is where it listens.
@@ -111,6 +112,7 @@ catalog.store=memory
 plugin.dir=%[2]s/plugin
 query.max-memory-per-node=700MB
 memory.heap-headroom-per-node=200MB
+query.client.timeout=10s
 `
 
 func configure(unpacked, dir, port string) error {
