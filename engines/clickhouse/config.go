@@ -82,9 +82,15 @@ func newConfig(s engines.Server) (*config, error) {
 			c.settings = append(c.settings, setting{name, numbers[name]})
 		}
 	}
+	if !c.http { // over HTTP the server takes its own, whatever a statement says
+		c.settings = append(c.settings, setting{"send_timeout", mostPause})
+	}
 	c.settings = append(c.settings, setting{"readonly", 2}) // the last one: it forbids writes, in this statement
 	return c, nil
 }
+
+// mostPause is how long a client may read no rows, in seconds, before the server gives its statement up: a year, in place of five minutes.
+const mostPause = 365 * 24 * 60 * 60
 
 func invalid(option string, err error) error {
 	return pgerr.New(pgerr.FdwInvalidOption, "invalid value for option %q: %s", option, err)

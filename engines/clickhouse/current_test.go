@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/sluicedb/sluice/engines"
@@ -30,6 +31,24 @@ func TestRealConformance(t *testing.T) {
 		enginetest.Run(t, conformance(func(ctx context.Context) (engines.Engine, error) { return Wrapper{}.Open(ctx, s) },
 			func() int { return remote.Running(t) }))
 	})
+}
+
+// TestPausesAreBorne has the server wait for who reads no rows, longer than it does by itself, where a statement may say so.
+func TestPausesAreBorne(t *testing.T) { checkPauses(t, server(t)) }
+
+func TestRealPausesAreBorne(t *testing.T) {
+	overCurrent(t, func(t *testing.T, s engines.Server) {
+		if s.Options["protocol"] != overHTTP {
+			checkPauses(t, s)
+		}
+	})
+}
+
+func checkPauses(t *testing.T, s engines.Server) {
+	got, err := open(t, s).texts(t.Context(), "SELECT value FROM system.settings WHERE name = 'send_timeout'")
+	if want := strconv.Itoa(mostPause); err != nil || len(got) != 1 || got[0][0] != want {
+		t.Errorf("it waits for %v: %v", got, err)
+	}
 }
 
 // TestRealProtocols runs the tests of an old server's protocols on a current one. That of connecting is not among them: clickhouse-local
