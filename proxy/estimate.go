@@ -40,6 +40,9 @@ func (s *Session) askRows(ctx context.Context, user uint32) plan.AskRows {
 		if err != nil {
 			rows = -1
 		}
+		if ctx.Err() != nil { // which says nothing of the table to those who ask next
+			return rows
+		}
 		s.server.estimates.Store(key, estimate{rows, time.Now()})
 		return rows
 	}

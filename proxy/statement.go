@@ -258,6 +258,9 @@ func (s *Session) planResolved(ctx context.Context, x *execution) (bool, error) 
 			return false, err
 		}
 	}
+	run := s.begin() // engines may be asked of their tables
+	defer run.end()
+	defer run.limit(x.timeout())()
 	x.rules = s.rulesFor(ctx, x)
 	req := plan.Request{
 		Statement: x.statement, Snapshot: s.snapshot, References: references,

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluicedb/sluice/embedded/hometest"
 )
 
 // TestExplainFormats reads EXPLAIN in each format that programs read, and finds in it what the text says.
@@ -195,5 +197,36 @@ func TestExplainRows(t *testing.T) {
 				t.Errorf("no %q in EXPLAIN %s\n%s", in.Replace(want), in.Replace(sql), text)
 			}
 		}
+	}
+}
+
+// TestExplainRowsAfterCancel has a statement time out while its table's size is asked for: the next one knows of the size.
+func TestExplainRowsAfterCancel(t *testing.T) {
+	home := hometest.Start(t)
+	direct, other := hometest.Database(t, home), hometest.Database(t, home)
+	exec(t, other, "CREATE SCHEMA plain", "CREATE TABLE plain.one AS SELECT 1 AS k", "CREATE TABLE plain.series AS SELECT generate_series(1, 3000) AS k", "ANALYZE")
+	through := postgresProxy(t, direct)
+	exec(t, through, append(otherServer(t, other, ""), "CREATE SCHEMA fo", "IMPORT FOREIGN SCHEMA plain FROM SERVER other INTO fo")...)
+	conn := connect(t, through)
+	if text := rows(t, conn, "EXPLAIN SELECT k FROM fo.one"); !strings.Contains(text, "Foreign Scan  (rows=") { // the server itself is known then
+		t.Error(text)
+	}
+	busy, err := connect(t, other).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := busy.Exec(t.Context(), "LOCK TABLE pg_catalog.pg_class"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, conn, "SET statement_timeout = '300ms'", "SET")
+	if err := drain(timed(t), conn, "EXPLAIN SELECT k FROM fo.series"); sqlState(err) != "57014" {
+		t.Errorf("it ended with %v", err)
+	}
+	if err := busy.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(t, conn, "RESET statement_timeout", "RESET")
+	if text := rows(t, conn, "EXPLAIN SELECT k FROM fo.series"); !strings.Contains(text, "(rows=3000)") {
+		t.Error(text)
 	}
 }
